@@ -1,0 +1,371 @@
+"""Every struct that crosses a hook.
+
+Fields are only ever added, and always with a default, so that a plugin built against an older
+contract keeps working. Text is `str`, times are timezone-aware UTC, paths are POSIX `str`
+(msgspec cannot encode `pathlib.Path`). Every struct is frozen: a plugin answers with a new one.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+EventKind = Literal[
+    "session_start", "prompt", "tool_end", "turn_end", "subagent_end", "pre_compact", "session_end"
+]
+Kind = Literal["pattern", "decision", "preference", "observation"]
+SignalKind = Literal[
+    "error", "fix", "correction", "confirmation", "preference", "rule", "decision", "intent"
+]
+Op = Literal[
+    "create", "supersede", "addendum", "merge", "archive", "restore", "promote", "lift", "note"
+]
+Origin = Literal["auto", "user", "team", "import"]
+Tier = Literal["knowledge", "journal", "handoff", "staged", "team", "global"]
+Relation = Literal["", "duplicate", "update", "near"]
+Fact = tuple[str, str, str]
+
+
+# --- what an agent did -------------------------------------------------------------------------
+
+
+class Tool(Struct, frozen=True, kw_only=True):
+    """One finished tool call of an agent, as raw text."""
+
+    name: str
+    kind: Literal["shell", "edit", "read", "mcp", "agent", "other"] = "other"
+    input: str = (
+        ""  # the command or the path; for an edit also "path\n" + a short diff; never a whole file
+    )
+    output: str = ""
+    exit_code: int | None = None  # None: the platform does not say
+    failed: bool | None = None  # None: the platform does not say
+    call_id: str = ""
+    is_ours: bool = False  # our own MCP tool, CLI or a read of our folder: never captured
+
+
+class AgentEvent(Struct, frozen=True, kw_only=True):
+    """One thing that happened in an agent's session: raw text, seen by `on_signal` only.
+
+    Made by a platform adapter, from a hook's payload or from a transcript; both give the same
+    `turn` and `tool.call_id`, so that a signal is counted once.
+    """
+
+    platform: str
+    kind: EventKind
+    session: str
+    at: datetime
+    cwd: str
+    turn: str = ""
+    agent: str = ""  # "" is the main agent
+    text: str = ""  # what the user typed; context that was injected is stripped already
+    reply: str = ""  # the assistant's last message: of this turn, or (prompt) the one it answers
+    tool: Tool | None = None
+    transcript: str = ""
+    branch: str = ""  # git branch, where the platform gives it
+    synthetic: bool = False  # no human typed this
+
+
+class Transcript(Struct, frozen=True, kw_only=True):
+    """A bounded piece of a transcript, from a cursor on.
+
+    `done` is False when there is more to read: call again with `cursor`. Records that could not be
+    read are counted in `bad_records`, never raised.
+    """
+
+    events: tuple[AgentEvent, ...] = ()
+    cursor: str = ""  # opaque; "" is the start
+    bad_records: int = 0
+    done: bool = True
+
+
+class Signal(Struct, frozen=True, kw_only=True):
+    """Something worth keeping that a plugin saw in one event.
+
+    The plugin fills kind, text, about, key, signature and trusted; the kernel fills the rest and
+    redacts every field before anyone but that plugin sees it.
+    """
+
+    kind: SignalKind
+    text: str  # the clause, the error line, or the fix in words
+    about: str = ""  # what it is about: the command, the file, the options the assistant offered
+    key: str = ""  # normalised identity; signals with equal keys are one cluster
+    signature: str = ""  # errors: the class or code alone, independent of the tool
+    at: datetime | None = None
+    session: str = ""
+    turn: str = ""  # the tool's call id where there is one, else the event's turn
+    plugin: str = ""
+    trusted: bool = True  # False: out of tool output or a file; never counts as evidence
+
+
+class Span(Struct, frozen=True, kw_only=True):
+    """A piece of a text that must go: `text[start:end]`, in code points."""
+
+    start: int
+    end: int
+    kind: str  # becomes [REDACTED:<kind>]: lower case letters, digits, "-" only
+    rule: str = ""
+
+
+# --- what could become a memory ----------------------------------------------------------------
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """A memory that is proposed, not yet judged. Redacted and capped by the kernel."""
+
+    kind: Kind
+    summary: str  # at most 120 characters; names the object, never the trigger phrase
+    content: str  # at most 4 KB
+    why: str = ""  # at most 1 KB
+    how_to_apply: str = ""  # at most 1 KB
+    tags: tuple[str, ...] = ()
+    signals: tuple[Signal, ...] = ()  # its evidence
+    facts: tuple[Fact, ...] = ()
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """What a synthesizer is asked: turn redacted signals into candidates."""
+
+    model: str  # the value of IJFW_AUTOMEM_MODEL, "off" by default
+    signals: tuple[Signal, ...]  # clusters stand together, best first
+    related: tuple["Entry", ...] = ()
+    purpose: Literal["extract", "promote", "dedupe"] = "extract"
+    max_tokens: int = 1200
+    earlier: Mapping[str, Sequence[str]] = {}  # signal key -> sessions in which it was seen before
+
+
+class Classification(Struct, frozen=True, kw_only=True):
+    """Which kind of memory a candidate is, and why."""
+
+    kind: Kind
+    reason: str
+    tags: tuple[str, ...] = ()  # added to the candidate's own
+
+
+class Score(Struct, frozen=True, kw_only=True):
+    """One opinion on a candidate. The kernel takes the weighted mean of all; a veto drops it."""
+
+    value: float  # 0..1
+    reason: str
+    weight: float = 1.0  # 0..1; 0 = no opinion on the value, only on the relation
+    veto: bool = False
+    relation: Relation = ""  # duplicate > update > near
+    of: str = ""  # id of the entry that the relation points to
+
+
+# --- memory ------------------------------------------------------------------------------------
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """One memory as it stands in a file."""
+
+    id: str
+    kind: str  # a Kind, or any word found in a hand-written file
+    summary: str
+    stored: datetime
+    content: str = ""
+    why: str = ""
+    how_to_apply: str = ""
+    tags: tuple[str, ...] = ()
+    tier: Tier = "knowledge"
+    origin: Origin = "user"  # "user" also where the text no longer matches its checksum
+    session: str = ""
+    confidence: float = 1.0
+    seen: tuple[str, ...] = ()  # sessions that gave evidence
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    superseded_by: str = ""
+    facts: tuple[Fact, ...] = ()
+    extra: tuple[tuple[str, str], ...] = ()  # unknown header keys, in order
+    path: str = ""  # relative to the folder of its tier
+    digest: str = ""  # of the raw block; compare-and-swap token
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """What a session, a dream pass or a person wants done to memory."""
+
+    op: Op
+    entry: Entry | None = None  # the wanted state; None for archive
+    target: str = ""  # id of the entry it acts on
+    base: str = ""  # digest of the target when it was read; a mismatch is refused and re-planned
+    reason: str = ""
+    plugin: str = ""
+    confidence: float = 1.0
+
+
+class Edit(Struct, frozen=True, kw_only=True):
+    """One block of one file, before and after; None is "not there"."""
+
+    path: str  # relative to the folder of `tier`
+    entry_id: str
+    before: str | None
+    after: str | None
+    anchor: str | None = None  # id of the block in front; "" = file start, None = file end
+    tier: Tier = "knowledge"
+
+
+class Receipt(Struct, frozen=True, kw_only=True):
+    """How a store would carry out a change. The kernel locks, records, writes, fsyncs and logs."""
+
+    entry_id: str
+    edits: tuple[Edit, ...] = ()
+    external: str = ""  # a store outside the file system wrote itself: its own undo handle
+
+
+class Store(Protocol):
+    """What the `store` hook returns. All reading and planning of memory goes through it."""
+
+    def entries(self, tiers: Sequence[Tier]) -> Iterable[Entry]:
+        """Every entry of these tiers, in file order; what cannot be read is left out."""
+        ...
+
+    def blocks(self, path: str, text: str) -> Sequence[tuple[str, str]]:
+        """Cut a file into (entry id or "", raw block); joining the raws gives `text` back."""
+        ...
+
+    def plan(self, change: Change) -> Receipt:
+        """The edits that carry out a change. Writes nothing; raises ValueError if it cannot."""
+        ...
+
+    def undo(self, handle: str) -> bool:
+        """Undo an external write. Stores on the file system answer False."""
+        ...
+
+
+class Query(Struct, frozen=True, kw_only=True):
+    """A question to memory."""
+
+    text: str
+    limit: int = 10
+    tiers: tuple[Tier, ...] = ()
+    kinds: tuple[str, ...] = ()
+    as_of: datetime | None = None  # None = now
+    include_superseded: bool = False
+
+
+class Hit(Struct, frozen=True, kw_only=True):
+    """One answer of a search."""
+
+    entry: Entry
+    score: float
+    snippet: str
+    retriever: str
+    parts: dict[str, float] = {}  # what the score is made of
+
+
+class Memory(Protocol):
+    """Read-only view of every tier, already redacted."""
+
+    def get(self, entry_id: str) -> Entry | None: ...
+    def entries(self, *tiers: Tier) -> Iterable[Entry]: ...
+    def search(self, query: Query) -> Sequence[Hit]: ...
+
+
+class Notice(Struct, frozen=True, kw_only=True):
+    """Something a person or an index may want to hear of."""
+
+    topic: str  # "stored", "staged", "dropped", "plugin-error", "withheld", ...
+    message: str
+    level: Literal["info", "warning", "error"] = "info"
+    entries: tuple[str, ...] = ()
+    detail: str = ""
+
+
+# --- platforms ---------------------------------------------------------------------------------
+
+
+class Caps(Struct, frozen=True, kw_only=True):
+    """What a platform can do."""
+
+    events: tuple[EventKind, ...]
+    inject_at: tuple[EventKind, ...] = ()  # where a reply may carry context
+    transcript: bool = True
+    exit_code: bool = False
+    session_end_budget_ms: int = 0  # 0 = there is no session end event
+    needs_trust: bool = False
+
+
+class Reply(Struct, frozen=True, kw_only=True):
+    """What a hook answers to the agent."""
+
+    context: str = ""  # for the agent; wrapped by the kernel in our marker
+    user_note: str = ""  # for the person
+
+
+class FileEdit(Struct, frozen=True, kw_only=True):
+    """A settings file before and after; None is "not there"."""
+
+    path: str
+    before: str | None
+    after: str | None
+
+
+class AdapterStatus(Struct, frozen=True, kw_only=True):
+    """Whether a platform is connected."""
+
+    state: Literal["live", "standing by", "untouched", "broken"]
+    detail: str = ""
+    last_fired: datetime | None = None
+
+
+class PlatformAdapter(Protocol):
+    """One object a platform. Unknown fields and events are tolerated everywhere."""
+
+    name: str
+    caps: Caps
+
+    def parse(self, event: str, payload: bytes, env: Mapping[str, str]) -> AgentEvent | None:
+        """A hook's payload as an event; None where it is of no interest."""
+        ...
+
+    def render(self, event: str, reply: Reply) -> str:
+        """What the hook prints; "" prints nothing."""
+        ...
+
+    def read_transcript(self, path: str, cursor: str) -> Transcript:
+        """The next bounded piece after `cursor`. Injected and synthetic text is stripped, a torn
+        last line is left for the next call.
+
+        Raises ValueError("not ...") where the file is not this platform's, and
+        ValueError("stale cursor") where the file no longer is the one the cursor came from.
+        """
+        ...
+
+    def install(
+        self, scope: Literal["user", "project"], command: Sequence[str]
+    ) -> Sequence[FileEdit]: ...
+    def uninstall(self, scope: Literal["user", "project"]) -> Sequence[FileEdit]: ...
+    def status(self) -> AdapterStatus: ...
+
+
+# --- what every hook is given -------------------------------------------------------------------
+
+
+class Context(Struct, frozen=True, kw_only=True):
+    """Where and when a hook runs. Never serialised, never kept by a plugin."""
+
+    project: str  # real path of the project root
+    session: str
+    now: datetime
+    memory: Memory
+    folder: str = ""  # private folder of the project, usually <project>/.ijfw
+    home: str = ""  # the user's own folder, ~/.ijfw or IJFW_HOME
+    settings: Any = None  # the plugin's own Config, decoded
+    model: str = "off"
+    consented: bool = False
+    deadline: float = 0.0  # time.monotonic() value; 0 = none; a plugin that loops checks it
+    env: Mapping[str, str] = {}  # of the agent's process, read-only
+    history: Sequence[
+        AgentEvent
+    ] = ()  # on_signal only: earlier events, outputs dropped, at most 400
+    signals: Sequence[Signal] = ()  # on_signal only: this session's earlier signals, redacted
+
+
+class DreamPass(Struct, frozen=True, kw_only=True):
+    """One step of consolidation; passes run by (stage, name)."""
+
+    name: str
+    stage: int  # 10 promote, 20 reconcile, 30 prune, 40 compress, 50 cross-project
+    run: Callable[[Context], Iterable[Change]]
+    about: str = ""

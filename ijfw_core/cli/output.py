@@ -1,0 +1,69 @@
+"""How every command speaks: one JSON object with --json, tables on a terminal, plain lines in pipes."""
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+import click
+
+from ijfw_core.errors import IjfwError
+from ijfw_core.text import printable
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+
+
+def emit_json(value: Any) -> None:
+    """One JSON document on stdout, nothing else."""
+    import msgspec
+
+    sys.stdout.write(msgspec.json.encode(value).decode("utf-8", "replace") + "\n")
+
+
+def say(text: str = "") -> None:
+    """A line for a person on stdout; control characters are removed."""
+    click.echo(printable(text))
+
+
+def warn(text: str) -> None:
+    """A line for a person on stderr."""
+    click.echo(printable(text), err=True)
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table on a terminal, tab-separated lines in a pipe."""
+    clean_rows = [[printable(cell).replace("\n", " ") for cell in row] for row in rows]
+    if not sys.stdout.isatty():
+        for row in clean_rows:
+            click.echo("\t".join(row))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(*headers, box=box.SIMPLE_HEAD)
+    for row in clean_rows:
+        grid.add_row(*(Text(cell) for cell in row))
+    Console().print(grid)
+
+
+def report_errors(command: Callable[P, R]) -> Callable[P, R]:
+    """Turn our errors into a message on stderr and their exit status; no traceback reaches a person."""
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return command(*args, **kwargs)
+        except IjfwError as error:
+            warn(f"ijfw: {error}")
+            raise SystemExit(error.code) from error
+        except OSError as error:
+            where = f" ({error.filename})" if error.filename else ""
+            warn(f"ijfw: {error.strerror or error}{where}. Nothing that was stored before is lost.")
+            raise SystemExit(1) from error
+
+    return run

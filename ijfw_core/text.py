@@ -1,0 +1,154 @@
+"""Text tools that plugins may use: identity, caps, words, times, our own marker.
+
+Importing this module costs only `re` and `hashlib`.
+"""
+
+import re
+import secrets
+import unicodedata
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from hashlib import blake2b
+
+MARK_OPEN = "<ijfw-memory>"
+MARK_CLOSE = "</ijfw-memory>"
+CUT = " […]"  # the visible mark of a cap
+
+_ULID = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_WORD = re.compile(r"[^\W_]+(?:[._'’+#/-][^\W_]+)*[+#]*", re.UNICODE)
+_PART = re.compile(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]+|[0-9]+")
+_CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+# C0, C1, zero-width, bidi, line and paragraph separators, tag block, lone surrogates.
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
+    "\U000e0000-\U000e007f\ud800-\udfff]"
+)
+_INJECTED = re.compile(
+    r"(?:<|&lt;)ijfw-memory(?:>|&gt;).*?(?:(?:<|&lt;)/ijfw-memory(?:>|&gt;)|\Z)", re.S
+)
+_RESERVED = frozenset(
+    {"con", "prn", "aux", "nul", "readme", "memory", "lessons", "knowledge", "handoff"}
+    | {f"{n}{i}" for n in ("com", "lpt") for i in range(1, 10)}
+)
+_REDACTION = re.compile(r"\[REDACTED:[a-z0-9-]*\]?")
+
+
+def digest(text: str, size: int = 8) -> str:
+    """blake2b of a text as `2 * size` hex digits; bytes that came by surrogateescape count as they were."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()
+
+
+def new_id(now: datetime) -> str:
+    """A 26-character ULID: 48 bits of milliseconds, 80 random bits, so that ids sort by time."""
+    number = (int(now.timestamp() * 1000) & (1 << 48) - 1) << 80 | secrets.randbits(80)
+    return "".join(_ULID[number >> shift & 31] for shift in range(125, -1, -5))
+
+
+def slug(text: str) -> str:
+    """A file name stem `[a-z0-9-]{1,48}` out of any text; "m-" and 8 hex where nothing is left of it."""
+    ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+    stem = re.sub(r"[^a-z0-9]+", "-", ascii_text).strip("-")[:48].strip("-")
+    if not stem or stem in _RESERVED:
+        return "m-" + digest(text, 4)
+    return stem
+
+
+def cap(text: str, limit: int, *, in_bytes: bool = False) -> str:
+    """At most `limit` characters (or UTF-8 bytes) of `text`, ending in a visible mark where it was cut.
+
+    Cuts between characters, and never inside a `[REDACTED:...]` marker.
+    """
+    size = len(text.encode("utf-8", "surrogatepass")) if in_bytes else len(text)
+    if size <= limit:
+        return text
+    room = limit - (len(CUT.encode()) if in_bytes else len(CUT))
+    if in_bytes:
+        kept = text.encode("utf-8", "surrogatepass")[: max(room, 0)].decode("utf-8", "ignore")
+    else:
+        kept = text[: max(room, 0)]
+    opened = kept.rfind("[REDACTED:")
+    if opened >= 0 and "]" not in kept[opened:]:
+        kept = kept[:opened]
+    return kept.rstrip() + CUT
+
+
+def clean(text: str) -> str:
+    """Text as it may be stored: lone surrogates become U+FFFD, NUL goes, `\\r\\n` becomes `\\n`."""
+    text = re.sub("[\ud800-\udfff]", "\ufffd", text)
+    return text.replace("\x00", "").replace("\r\n", "\n")
+
+
+def printable(text: str) -> str:
+    """Text as it may reach a terminal: control, bidi and invisible characters go, tabs and newlines stay."""
+    return _CONTROL.sub(
+        "", re.sub(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)", "", text)
+    )
+
+
+def one_line(text: str) -> str:
+    """Text with every run of white space as one blank, no control characters."""
+    return " ".join(_CONTROL.sub(" ", text).split())
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a text, for overlap and ranking: NFKC, lower case, identifiers whole and in parts,
+    CJK as single characters and pairs.
+
+    >>> tokens("Use parseUrl() in foo.bar, not C++")
+    ['use', 'parseurl', 'parse', 'url', 'in', 'foo.bar', 'foo', 'bar', 'not', 'c++']
+    """
+    found: list[str] = []
+    for match in _WORD.finditer(unicodedata.normalize("NFKC", text)):
+        word = match.group()
+        if _CJK.search(word):
+            found.extend(_cjk(word))
+            continue
+        found.append(word.lower())
+        parts = [part.lower() for part in _PART.findall(word)]
+        if len(parts) > 1:
+            found.extend(parts)
+    return found
+
+
+def _cjk(word: str) -> Iterable[str]:
+    yield from word
+    yield from (word[i : i + 2] for i in range(len(word) - 1))
+
+
+def wrap_memory(text: str) -> str:
+    """Memory text as it is handed to an agent: data between our marks, an end mark inside it escaped."""
+    inner = re.sub(r"<(/?)ijfw-memory>", r"&lt;\1ijfw-memory&gt;", text)
+    return f"{MARK_OPEN}\n{inner}\n{MARK_CLOSE}"
+
+
+def strip_memory(text: str) -> str:
+    """A text without anything we injected (plain and HTML-escaped marks; an open mark takes the rest)."""
+    if "ijfw-memory" not in text:
+        return text
+    return _INJECTED.sub("", text)
+
+
+def strip_redactions(text: str) -> str:
+    """A text without `[REDACTED:...]` markers, for comparisons."""
+    return _REDACTION.sub("", text)
+
+
+def utc(moment: datetime) -> datetime:
+    """A time in UTC; a naive one is taken as UTC."""
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def format_time(moment: datetime) -> str:
+    """`2026-05-01T10:00:00Z`, with milliseconds only where there are any."""
+    moment = utc(moment)
+    text = moment.strftime("%Y-%m-%dT%H:%M:%S")
+    millis = moment.microsecond // 1000
+    return f"{text}.{millis:03}Z" if millis else f"{text}Z"
+
+
+def parse_time(text: str) -> datetime | None:
+    """An ISO 8601 time in UTC, or None where the text is none. A date alone is midnight."""
+    try:
+        return utc(datetime.fromisoformat(text.strip()))
+    except (ValueError, OverflowError):
+        return None
