@@ -1,0 +1,128 @@
+"""The schema of config.toml: every section, key, type and default, and what a project may set."""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct
+
+Share = Annotated[float, Meta(ge=0, le=1)]
+Count = Annotated[int, Meta(ge=0, le=1_000_000)]
+
+# Plugins without which IJFW cannot work, and the hook each answers. One may be disabled only
+# where `[plugins.replace]` names an enabled plugin that takes its place.
+ESSENTIAL = {"redact-secrets": "redact", "store-markdown": "store", "classify-rules": "classify"}
+
+# What a project's own file may change before it is trusted, and in which direction.
+PROJECT_SAFE = {
+    "gate.write": "raise",
+    "gate.stage": "raise",
+    "gate.writes_per_session": "lower",
+    "caps.content": "lower",
+    "caps.reason": "lower",
+    "caps.summary": "lower",
+    "prelude.budget": "lower",
+    "plugins.disable": "add",
+    "project.scope": "set",
+    "project.tags": "set",
+}
+# What a project's own file never changes, trusted or not: code, models, hosts, allow-lists, paths.
+# The settings of plugins (`[plugins.<name>]`) belong here too, for they may hold any of these.
+PROJECT_NEVER = {
+    "plugins.enable",
+    "plugins.only",
+    "plugins.replace",
+    "automem.model",
+    "recall.vectors",
+}
+
+
+class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How sure a candidate must be (0..1), and how many a session may write in one UTC day."""
+
+    write: Share = 0.85
+    stage: Share = 0.65
+    writes_per_session: Count = 5
+
+
+class Caps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Longest texts of a memory: content and reasons (why, how) in bytes, summary in characters."""
+
+    content: Count = 4096
+    reason: Count = 1024
+    summary: Count = 120
+
+
+class Plugins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which plugins run, in which order, and their own settings."""
+
+    enable: tuple[str, ...] = ()  # third party
+    disable: tuple[str, ...] = ()
+    only: tuple[str, ...] | None = None  # exact list of third-party plugins; None: `enable` counts
+    order: dict[str, tuple[str, ...]] = {}  # hook -> plugins, first asked first
+    replace: dict[str, str] = {}  # essential plugin -> the enabled plugin that takes its place
+    settings: dict[str, dict[str, Any]] = {}  # in a file: the tables [plugins.<name>]
+
+
+class Automem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The model that may turn signals into memories; "off" calls none."""
+
+    model: str = "off"
+
+
+class Dream(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Thresholds of the nightly consolidation."""
+
+    every_sessions: Count = 5  # by itself about every so many sessions
+    promote: Share = 0.85  # confidence at which a staged candidate is written
+    promote_entries: Count = 3  # a pattern graduates when seen in so many entries ...
+    promote_sessions: Count = 2  # ... of so many sessions
+    merge: Share = 0.85  # likeness at which two entries become one
+    prune_days: Count = 30  # journal records that were never promoted
+    stale_days: Count = 90  # entries that nothing refers to, staged files
+    cross_projects: Count = 3  # projects that must agree before a memory becomes global
+
+
+class Prelude(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What an agent is told when a session starts, in characters."""
+
+    budget: Count = 6000
+
+
+class Recall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Vectors beside words when memory is searched."""
+
+    vectors: bool = False
+
+
+class Git(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whether git sees `.ijfw/memory` and not only `.ijfw/team`."""
+
+    track: bool = False
+
+
+class Project(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whether worktrees share one memory, and tags for every memory of this project."""
+
+    scope: Literal["shared", "worktree"] = "shared"
+    tags: tuple[str, ...] = ()
+
+
+class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """More lines in the log; a line on stderr for each hook call."""
+
+    debug: bool = False
+    trace: bool = False
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The schema of config.toml: one field a section."""
+
+    gate: Gate = Gate()
+    caps: Caps = Caps()
+    plugins: Plugins = Plugins()
+    automem: Automem = Automem()
+    dream: Dream = Dream()
+    prelude: Prelude = Prelude()
+    recall: Recall = Recall()
+    git: Git = Git()
+    project: Project = Project()
+    log: Log = Log()
