@@ -1,0 +1,185 @@
+"""`ijfw memory ...`: reading and writing memory."""
+
+from collections.abc import Sequence
+
+import click
+from ijfw_hookspecs import Entry
+
+from ijfw_core.cli.opened import project_of
+from ijfw_core.cli.output import emit_json, json_option, report_errors, say, table
+from ijfw_core.cli.review import review
+from ijfw_core.cli.undo import forget, revert
+from ijfw_core.text import format_time
+
+
+@click.group(epilog="Example: ijfw memory list --kind preference")
+def memory() -> None:
+    """Read, write, review and undo memories."""
+
+
+memory.add_command(review)
+memory.add_command(forget)
+memory.add_command(revert)
+
+
+def print_entries(entries: Sequence[Entry]) -> None:
+    """Entries as a table."""
+    rows = [
+        (e.id, e.kind, e.tier, f"{e.confidence:.2f}", format_time(e.stored)[:10], e.summary)
+        for e in entries
+    ]
+    table(("id", "kind", "tier", "sure", "stored", "summary"), rows)
+
+
+@memory.command("list", epilog="Example: ijfw memory list --tier journal --json")
+@click.option("--tier", default="", help="knowledge, journal, staged, team, global or handoff.")
+@click.option("--kind", default="", help="pattern, decision, preference or observation.")
+@click.option("--tag", default="", help="Only entries with this tag.")
+@json_option
+@click.pass_context
+@report_errors
+def list_(ctx: click.Context, tier: str, kind: str, tag: str, as_json: bool) -> None:
+    """List memories."""
+    from ijfw_core import service
+
+    entries = service.listing(project_of(ctx), tier=tier, kind=kind, tag=tag)
+    if as_json:
+        emit_json({"entries": entries})
+    elif entries:
+        print_entries(entries)
+    else:
+        say('Memory is empty. Start with: ijfw remember "..." or ijfw capture FILE')
+
+
+@memory.command(epilog="Example: ijfw memory show 01JZK3")
+@click.argument("entry_id", metavar="ID")
+@json_option
+@click.pass_context
+@report_errors
+def show(ctx: click.Context, entry_id: str, as_json: bool) -> None:
+    """Show one memory, its evidence and how to undo it. The start of an id is enough."""
+    from ijfw_core import service
+
+    project = project_of(ctx)
+    entry = service.find(project, entry_id)
+    lines = service.history(project, entry)
+    undo = service.undo_command(lines)
+    if as_json:
+        emit_json({"entry": entry, "evidence": lines, "undo": undo})
+        return
+    say(f"{entry.summary}\n")
+    for name, value in (
+        ("id", entry.id),
+        ("kind", entry.kind),
+        ("tier", f"{entry.tier} ({entry.path})"),
+        ("origin", entry.origin),
+        ("session", entry.session or "-"),
+        ("stored", format_time(entry.stored)),
+        ("sure", f"{entry.confidence:.2f}"),
+        ("tags", ", ".join(entry.tags)),
+        ("superseded by", entry.superseded_by),
+    ):
+        if value:
+            say(f"{name:14}{value}")
+    for title, text in (("", entry.content), ("Why", entry.why), ("How", entry.how_to_apply)):
+        if text:
+            say(f"\n{title + ': ' if title else ''}{text}")
+    if lines:
+        say("\nHistory:")
+        for line in lines:
+            say(f"  {line.at} {line.op} {line.confidence} {line.reason}")
+    if undo:
+        say(f"\nUndo: {undo}")
+
+
+@memory.command(epilog='Example: ijfw memory store --kind decision --summary "use Postgres 16"')
+@click.option("--kind", required=True, help="pattern, decision, preference or observation.")
+@click.option("--summary", required=True, help="One sentence, at most 120 characters.")
+@click.option("--content", default="", help="The fact and what it needs to be understood.")
+@click.option("--why", default="", help="Where it comes from.")
+@click.option("--how-to-apply", default="", help="When it should come to mind.")
+@click.option("--tags", default="", help="Comma separated.")
+@click.option("--session", default="", help="The session it belongs to.")
+@json_option
+@click.pass_context
+@report_errors
+def store(
+    ctx: click.Context,
+    kind: str,
+    summary: str,
+    content: str,
+    why: str,
+    how_to_apply: str,
+    tags: str,
+    session: str,
+    as_json: bool,
+) -> None:
+    """Store one memory."""
+    from ijfw_core import service
+
+    result = service.store(
+        project_of(ctx),
+        summary,
+        kind=kind,
+        content=content,
+        why=why,
+        how_to_apply=how_to_apply,
+        tags=[tag.strip() for tag in tags.split(",") if tag.strip()],
+        session=session,
+    )
+    if as_json:
+        emit_json(result)
+    else:
+        say(f"{result.outcome}: {result.id} ({result.tier})")
+
+
+@memory.command(epilog='Example: ijfw memory search "which test runner"')
+@click.argument("query")
+@click.option("--limit", default=10, show_default=True, help="At most this many.")
+@json_option
+@click.pass_context
+@report_errors
+def search(ctx: click.Context, query: str, limit: int, as_json: bool) -> None:
+    """Find memories by words."""
+    from ijfw_core import service
+
+    hits = service.search(project_of(ctx), query, limit)
+    if as_json:
+        emit_json({"hits": hits})
+        return
+    table(
+        ("id", "score", "kind", "summary"),
+        [(h.entry.id, f"{h.score:.3f}", h.entry.kind, h.entry.summary) for h in hits],
+    )
+    if not hits:
+        say("Nothing relevant.")
+
+
+@memory.command(epilog="Example: ijfw memory audit --session 0b1c")
+@click.option("--session", default="", help="Only what this session wrote.")
+@json_option
+@click.pass_context
+@report_errors
+def audit(ctx: click.Context, session: str, as_json: bool) -> None:
+    """List what was written automatically, and the log of every automatic step."""
+    from ijfw_core import lessons_log, service
+
+    project = project_of(ctx)
+    entries = [
+        entry
+        for entry in service.listing(project, automatic=True)
+        if not session or entry.session.startswith(session)
+    ]
+    log = [
+        line
+        for line in lessons_log.read(project.roots)
+        if not session or line.session.startswith(session)
+    ]
+    if as_json:
+        emit_json({"entries": entries, "log": log})
+        return
+    print_entries(entries)
+    say(f"{len(entries)} automatic memories; {len(log)} lines in LESSONS.md, the last of them:")
+    for line in log[-10:]:
+        say(f"  {line.at} {line.op} {line.slug}: {line.reason}")
+    say("Remove one: ijfw memory forget ID. Undo a session: ijfw memory revert --session ID.")

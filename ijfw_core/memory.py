@@ -1,0 +1,88 @@
+"""The read-only view of memory that plugins and commands get: every tier, nothing secret."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from ijfw_hookspecs import Entry, Hit, Query, Store, Tier
+from msgspec.structs import replace
+
+from ijfw_core.redaction import Redactor
+from ijfw_core.text import tokens
+
+TIERS: tuple[Tier, ...] = ("knowledge", "team", "global", "journal", "handoff")
+WRITTEN_BY_US = frozenset({"auto", "import"})  # redacted when they were written
+
+
+class MemoryView:
+    """Implements `ijfw_hookspecs.Memory` over a store.
+
+    Entries are read once and kept until `refresh`. What a person or a team wrote is redacted
+    before it leaves this view; what we wrote was redacted before it was written.
+    """
+
+    def __init__(self, store: Store, redactor: Redactor) -> None:
+        self._store = store
+        self._redactor = redactor
+        self._by_tier: dict[Tier, list[Entry]] = {}
+
+    def refresh(self) -> None:
+        """Forget what was read; the next question reads the files again."""
+        self._by_tier.clear()
+
+    def entries(self, *tiers: Tier) -> Iterable[Entry]:
+        """Entries of these tiers (default: all but staged), each id once; knowledge wins."""
+        seen: set[str] = set()
+        for tier in tiers or TIERS:
+            for entry in self._tier(tier):
+                if entry.id not in seen:
+                    seen.add(entry.id)
+                    yield entry
+
+    def get(self, entry_id: str) -> Entry | None:
+        """The entry with this id, staged ones included; None where there is none."""
+        if not entry_id:
+            return None
+        tiers: tuple[Tier, ...] = (*TIERS, "staged")
+        return next((e for e in self.entries(*tiers) if e.id == entry_id), None)
+
+    def search(self, query: Query) -> Sequence[Hit]:
+        """Entries by share of the query's words they hold: the fallback where no retriever answers."""
+        words = Counter(tokens(query.text))
+        if not words:
+            return []
+        hits = []
+        for entry in self._live(query):
+            text = f"{entry.summary} {' '.join(entry.tags)} {entry.content}"
+            held = set(tokens(text))
+            score = sum(n for word, n in words.items() if word in held) / words.total()
+            if score > 0:
+                hits.append(Hit(entry=entry, score=score, snippet=entry.summary, retriever="scan"))
+        hits.sort(key=lambda hit: (-hit.score, -hit.entry.stored.timestamp(), hit.entry.id))
+        return hits[: max(query.limit, 0)]
+
+    def _live(self, query: Query) -> Iterator[Entry]:
+        for entry in self.entries(*query.tiers):
+            if entry.superseded_by and not query.include_superseded:
+                continue
+            if not query.kinds or entry.kind in query.kinds:
+                yield entry
+
+    def _tier(self, tier: Tier) -> list[Entry]:
+        if tier not in self._by_tier:
+            self._by_tier[tier] = [self._safe(entry) for entry in self._store.entries((tier,))]
+        return self._by_tier[tier]
+
+    def _safe(self, entry: Entry) -> Entry:
+        if entry.origin in WRITTEN_BY_US:
+            return entry
+        hide = self._redactor.text
+        return replace(
+            entry,
+            summary=hide(entry.summary),
+            content=hide(entry.content),
+            why=hide(entry.why),
+            how_to_apply=hide(entry.how_to_apply),
+            tags=tuple(hide(tag) for tag in entry.tags),
+            facts=tuple((hide(s), hide(p), hide(o)) for s, p, o in entry.facts),
+            extra=tuple((key, hide(value)) for key, value in entry.extra),
+        )

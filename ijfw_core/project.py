@@ -1,0 +1,112 @@
+"""An opened project: where its memory lies, its settings, its plugins, its store and writer."""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from ijfw_hookspecs import Context, Store
+
+from ijfw_core import config as configuration
+from ijfw_core import loader, roots
+from ijfw_core.config import Config
+from ijfw_core.hooks import Hooks
+from ijfw_core.memory import MemoryView
+from ijfw_core.redaction import Redactor
+from ijfw_core.roots import Roots
+from ijfw_core.writer import Writer
+
+
+class Project:
+    """Everything a command needs, each part made when it is first used."""
+
+    def __init__(
+        self,
+        place: Roots,
+        config: Config,
+        hooks: Hooks,
+        env: Mapping[str, str],
+        now: datetime | None = None,
+    ) -> None:
+        self.roots = place
+        self.config = config
+        self.hooks = hooks
+        self.env = env
+        self._now = now
+
+    @property
+    def now(self) -> datetime:
+        """The time in UTC; a fixed one in tests and the demo."""
+        return self._now or datetime.now(UTC)
+
+    @cached_property
+    def redactor(self) -> Redactor:
+        """Removes secrets; counts what it removed since the project was opened."""
+        return Redactor(self.hooks, self._context("", _Nothing()))
+
+    @cached_property
+    def store(self) -> Store:
+        """The store that answered first; StoreClosedError where none did."""
+        return self.hooks.store(self._context("", _Nothing()))
+
+    @cached_property
+    def memory(self) -> MemoryView:
+        """What is known, redacted."""
+        return MemoryView(self.store, self.redactor)
+
+    @cached_property
+    def writer(self) -> Writer:
+        """The only way to change memory."""
+        roots.prepare(self.roots)
+        return Writer(self.roots, self.store, self.redactor.text)
+
+    def context(self, session: str) -> Context:
+        """What hooks are given."""
+        return self._context(session, self.memory)
+
+    def _context(self, session: str, memory: object) -> Context:
+        return Context(
+            project=str(self.roots.project),
+            session=session,
+            now=self.now,
+            memory=memory,  # type: ignore[arg-type]
+            folder=str(self.roots.folder),
+            home=str(self.roots.home),
+            model=self.config.model,
+            deadline=time.monotonic() + 300,
+            env=self.env,
+        )
+
+
+class _Nothing:
+    """The memory that redactors and stores see: they work before there is one."""
+
+    def get(self, entry_id: str) -> None:
+        return None
+
+    def entries(self, *tiers: str) -> tuple[()]:
+        return ()
+
+    def search(self, query: object) -> tuple[()]:
+        return ()
+
+
+def open_project(
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    *,
+    third_party: bool = True,
+    flags: Sequence[str] = (),
+    now: datetime | None = None,
+) -> Project:
+    """Open the project that `cwd` belongs to. Reads settings and loads plugins, writes nothing.
+
+    Raises RefusedError where memory may not live, and IjfwError for settings that cannot be read.
+    """
+    env = os.environ if env is None else env
+    place = roots.find(cwd or Path.cwd(), env)
+    config = configuration.load(place, env, flags)
+    hooks = loader.load(config, third_party=third_party)
+    return Project(place, config, hooks, env, now)

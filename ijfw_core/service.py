@@ -1,0 +1,242 @@
+"""The verbs of memory. Command line, MCP tools and slash commands are thin skins over these."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+from ijfw_hookspecs import AgentEvent, Candidate, Change, Entry, Hit, Kind, Query, Signal
+from msgspec.structs import replace
+
+from ijfw_core import gate, lessons_log, transcripts, worker
+from ijfw_core.errors import NotFoundError, UsageError
+from ijfw_core.grammar.lessons import Lesson
+from ijfw_core.listen import Listener, signal_id
+from ijfw_core.project import Project
+from ijfw_core.text import new_id, one_line
+from ijfw_core.worker import Judged, Report
+from ijfw_core.writer import Run
+
+KINDS: tuple[Kind, ...] = ("pattern", "decision", "preference", "observation")
+Stored = Literal["written", "staged", "duplicate", "superseded"]
+
+
+class Captured(msgspec.Struct, frozen=True, kw_only=True):
+    """What `capture` answers."""
+
+    session: str
+    events: int
+    bad_records: int
+    signals: int
+    redactions: Mapping[str, int]
+    stored: tuple[str, ...]
+    staged: tuple[str, ...]
+    dropped: int
+
+
+class StoreResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What `memory store` and `remember` answer."""
+
+    id: str
+    tier: str
+    outcome: Stored
+
+
+def capture(
+    project: Project,
+    path: str,
+    *,
+    platform: str = "",
+    session: str = "",
+    dry_run: bool = False,
+    on_signal: Callable[[AgentEvent, Sequence[Signal]], None] | None = None,
+) -> tuple[Captured, Report]:
+    """Run the whole way of one memory on a transcript.
+
+    What was read before is not judged again. Raises NotFoundError for a missing file and
+    IjfwError where no adapter knows it; nothing is stored then.
+    """
+    mark = transcripts.bookmark_path(project.roots.folder, path)
+    adapters = project.hooks.adapters()
+    start = transcripts.load_bookmark(mark)
+    reading = transcripts.open_transcript(adapters, path, platform, start)
+    listener: Listener | None = None
+    heard: list[Signal] = []
+    fresh: list[str] = []
+    events = 0
+    for event, is_new in reading:
+        if listener is None:
+            session = one_line(session or event.session)[:120]
+            listener = Listener(project.hooks, project.context(session), project.redactor)
+        found = listener.hear(replace(event, session=session))
+        heard.extend(found)
+        events += is_new
+        if is_new:
+            fresh.extend(signal_id(signal) for signal in found)
+        if on_signal and found:
+            on_signal(event, found)
+    report = worker.conclude(project, session, heard, fresh, dry_run=dry_run)
+    if not dry_run:
+        project.writer.ready()
+        transcripts.save_bookmark(mark, reading.bookmark)
+    return _captured(project, report, events, reading.bad_records, len(fresh)), report
+
+
+def _captured(project: Project, report: Report, events: int, bad: int, signals: int) -> Captured:
+    return Captured(
+        session=report.session,
+        events=events,
+        bad_records=bad,
+        signals=signals,
+        redactions=dict(sorted(project.redactor.counts.items())),
+        stored=report.stored,
+        staged=report.staged,
+        dropped=report.dropped,
+    )
+
+
+def store(
+    project: Project,
+    summary: str,
+    *,
+    kind: str = "",
+    content: str = "",
+    why: str = "",
+    how_to_apply: str = "",
+    tags: Sequence[str] = (),
+    session: str = "",
+) -> StoreResult:
+    """Keep what a person said in so many words.
+
+    Without `kind` the classifier decides. Raises UsageError for an empty summary or an unknown kind.
+    """
+    if not summary.strip():
+        raise UsageError("nothing to store: the summary is empty")
+    if kind and kind not in KINDS:
+        raise UsageError(f"unknown kind {kind!r}; one of {', '.join(KINDS)}")
+    wanted: Kind = next((k for k in KINDS if k == kind), "observation")
+    candidate = worker.safe(
+        project,
+        Candidate(
+            kind=wanted,
+            summary=summary,
+            content=content or summary,
+            why=why,
+            how_to_apply=how_to_apply,
+            tags=tuple(tags),
+        ),
+    )
+    if not kind:
+        candidate = worker.classified(project, candidate, session)
+    scores = project.hooks.score(candidate, project.context(session))
+    verdict = gate.judge(scores, project.config.gate)
+    if verdict.relation == "duplicate":
+        known = find(project, verdict.of)
+        return StoreResult(id=known.id, tier=known.tier, outcome="duplicate")
+    return _store_new(project, candidate, verdict.of if verdict.relation == "update" else "", session)
+
+
+def _store_new(project: Project, candidate: Candidate, of: str, session: str) -> StoreResult:
+    old = project.memory.get(of)
+    if old is not None and old.tier not in {"knowledge", "global"}:
+        old = None
+    entry = replace(
+        worker.entry_of(project, session, candidate, 1.0),
+        origin="user",
+        tags=candidate.tags,
+        seen=(session,) if session else (),
+        extra=(),
+    )
+    change = Change(
+        op="supersede" if old else "create",
+        entry=entry,
+        target=old.id if old else "",
+        base=old.digest if old else "",
+        reason="said by a person",
+        plugin="user",
+    )
+    outcome = apply(project, [change], session=session)[entry.id]
+    status: Stored = "staged" if outcome == "staged" else "superseded" if old else "written"
+    tier = "staged" if outcome == "staged" else entry.tier
+    return StoreResult(id=entry.id, tier=tier, outcome=status)
+
+
+def apply(project: Project, changes: Sequence[Change], *, session: str = "") -> dict[str, str]:
+    """Carry out a person's changes as one run that can be undone; entry id -> status."""
+    run = Run(id=new_id(project.now), kind="command", at=project.now, session=session)
+    outcomes = project.writer.apply(run, changes)
+    project.memory.refresh()
+    return {outcome.entry_id: outcome.status for outcome in outcomes}
+
+
+def listing(
+    project: Project, *, tier: str = "", kind: str = "", tag: str = "", automatic: bool = False
+) -> list[Entry]:
+    """Entries of memory in file order, filtered."""
+    tiers = (tier,) if tier else ()
+    return [
+        entry
+        for entry in project.memory.entries(*tiers)  # type: ignore[arg-type]
+        if (not kind or entry.kind == kind)
+        and (not tag or tag in entry.tags)
+        and (not automatic or entry.origin == "auto")
+    ]
+
+
+def find(project: Project, name: str) -> Entry:
+    """The entry with this id, or the only one whose id starts with it (4 characters or more).
+
+    Raises NotFoundError where there is none or more than one.
+    """
+    exact = project.memory.get(name)
+    if exact is not None:
+        return exact
+    tiers = ("knowledge", "team", "global", "journal", "handoff", "staged")
+    every = project.memory.entries(*tiers)  # type: ignore[arg-type]
+    near = [e for e in every if len(name) >= 4 and e.id.lower().startswith(name.lower())]
+    if len(near) == 1:
+        return near[0]
+    if near:
+        raise NotFoundError(f"{name!r} fits {len(near)} entries; give more of the id")
+    raise NotFoundError(f"no entry {name!r}. See: ijfw memory list")
+
+
+def matching(project: Project, pattern: str) -> list[Entry]:
+    """Entries whose id is `pattern`, or whose text holds it (case ignored), staged ones included."""
+    try:
+        return [find(project, pattern)]
+    except NotFoundError:
+        pass
+    needle = re.compile(re.escape(pattern), re.I)
+    tiers = ("knowledge", "global", "journal", "handoff", "staged")
+    return [
+        entry
+        for entry in project.memory.entries(*tiers)  # type: ignore[arg-type]
+        if needle.search("\n".join((entry.summary, entry.content, entry.why, *entry.tags)))
+    ]
+
+
+def history(project: Project, entry: Entry) -> list[Lesson]:
+    """Every line of the audit log that names an entry, oldest first."""
+    return [line for line in lessons_log.read(project.roots) if line.entry == entry.id]
+
+
+def undo_command(lines: Iterable[Lesson]) -> str:
+    """The command that undoes the last write of an entry; "" where nothing was written by a run."""
+    runs = [line.run for line in lines if line.run not in ("", "-")]
+    return f"ijfw memory revert --run {runs[-1]}" if runs else ""
+
+
+def search(project: Project, text: str, limit: int = 10) -> list[Hit]:
+    """Hits of all retrievers, best first; memory is scanned where no retriever answers."""
+    query = Query(text=text, limit=limit)
+    lists = project.hooks.search(query, project.context("")) or [project.memory.search(query)]
+    best = {hit.entry.id: hit for hits in reversed(lists) for hit in reversed(hits)}
+    return sorted(best.values(), key=lambda hit: -hit.score)[:limit]
+
+
+def explain(item: Judged) -> str:
+    """One line for a person: what became of a candidate, and why."""
+    verdict = item.verdict
+    return f"{verdict.action} {verdict.confidence:.2f} {item.candidate.summary} ({verdict.reason})"
+

@@ -1,0 +1,58 @@
+"""How sure a candidate is, by the kind and strength of its evidence.
+
+First values, to be calibrated on labelled sessions: a rule or preference with a marker word .90,
+a correction with an object .85, an error with its fix .85, a choice of an offered option .75, a
+confirmation .60. Evidence that is not trusted counts for nothing.
+"""
+
+from ijfw_hookspecs import Candidate, Score, Signal, hookimpl
+
+# (kind, strength) -> value; strength is what the feedback plugin says in `signature`
+FEEDBACK = {
+    ("rule", "marker"): 0.90,
+    ("preference", "marker"): 0.90,
+    ("rule", "object"): 0.85,
+    ("preference", "object"): 0.85,
+    ("correction", "marker"): 0.90,
+    ("correction", "object"): 0.85,
+    ("decision", "marker"): 0.85,
+    ("decision", "object"): 0.80,
+    ("decision", "option"): 0.75,
+    ("confirmation", "option"): 0.75,
+    ("confirmation", "object"): 0.60,
+}
+BARE = 0.40
+WITH_FIX = 0.85
+PER_SIGHTING = 0.03  # each further sighting of an error
+RECURRING = 0.66  # at least twice, no fix known: a person decides
+ONCE = 0.40  # an error seen once without a fix teaches nothing yet
+
+
+@hookimpl
+def score_confidence(candidate: Candidate) -> Score | None:
+    """None for a candidate without evidence: a person's own words are not judged here."""
+    trusted = [signal for signal in candidate.signals if signal.trusted]
+    if candidate.signals and not trusted:
+        return Score(value=0.0, veto=True, reason="only from text that no person said")
+    errors = [signal for signal in trusted if signal.kind == "error"]
+    fixes = [signal for signal in trusted if signal.kind == "fix"]
+    if errors or fixes:
+        return _error(candidate, len(errors), bool(fixes))
+    spoken = [_feedback(signal) for signal in trusted]
+    return max(spoken, key=lambda score: score.value) if spoken else None
+
+
+def _error(candidate: Candidate, seen: int, fixed: bool) -> Score:
+    again = max(seen - 1, 0) + ("recurring" in candidate.tags)
+    if fixed:
+        value = min(WITH_FIX + PER_SIGHTING * again, 0.95)
+        return Score(value=value, reason=f"an error seen {seen} time(s), and what fixed it")
+    if again:
+        return Score(value=RECURRING, reason="an error seen again, no fix known")
+    return Score(value=ONCE, reason="an error seen once, no fix known")
+
+
+def _feedback(signal: Signal) -> Score:
+    value = FEEDBACK.get((signal.kind, signal.signature), BARE)
+    strength = signal.signature or "bare"
+    return Score(value=value, reason=f"{signal.kind} ({strength})")

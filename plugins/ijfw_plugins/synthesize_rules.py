@@ -1,0 +1,106 @@
+"""Memories out of signals by rules: one candidate a cluster, no model. Answers last, for every model.
+
+A summary names the object: the command and its error, or what the user wants.
+"""
+
+from collections.abc import Sequence
+
+from ijfw_core.text import cap, one_line
+from ijfw_hookspecs import Candidate, Request, Signal, hookimpl
+
+SUMMARY = 120  # characters, the cap of the pipeline
+
+
+@hookimpl
+def synthesize(request: Request) -> Sequence[Candidate] | None:
+    """One candidate for each cluster of signals with the same key, in the order of the request."""
+    if request.purpose != "extract":
+        return None
+    clusters: dict[str, list[Signal]] = {}
+    for signal in request.signals:
+        clusters.setdefault(signal.key, []).append(signal)
+    return [
+        _error(group, request.earlier.get(key, ())) if _is_error(group) else _feedback(group)
+        for key, group in clusters.items()
+    ]
+
+
+def _is_error(group: Sequence[Signal]) -> bool:
+    return any(signal.kind in {"error", "fix"} for signal in group)
+
+
+def _error(group: Sequence[Signal], earlier: Sequence[str]) -> Candidate:
+    errors = [signal for signal in group if signal.kind == "error"] or list(group)
+    fix = next((signal for signal in reversed(group) if signal.kind == "fix"), None)
+    first = errors[-1]
+    command, line = one_line(first.about), one_line(first.text)
+    seen = len(errors) + len(earlier)
+    tags = ["error", *(["recurring"] if seen > 1 else []), *(["fixed"] if fix else [])]
+    content = f"`{command}` failed:\n\n    {line}" if command else line
+    if fix:
+        content += f"\n\nFixed by: {fix.text}"
+    return Candidate(
+        kind="pattern" if seen > 1 else "observation",
+        summary=_error_summary(command, line, one_line(fix.text) if fix else ""),
+        content=content,
+        why=_error_why(len(errors), len(earlier), fix),
+        how_to_apply=_error_use(command, first.signature, fix),
+        tags=tuple(tags),
+        signals=tuple(group),
+    )
+
+
+def _error_summary(command: str, line: str, fix: str) -> str:
+    """Within 120 characters, the error and its fix each get a fair share."""
+    command = cap(command, 40)
+    head = f"{command}: {line}" if command and not line.startswith(command) else line
+    if not fix:
+        return cap(head, SUMMARY)
+    room = max(SUMMARY - len(fix) - 10, 70)
+    head = cap(head, room)
+    return cap(f"{head} -> fix: {fix}", SUMMARY)
+
+
+def _error_why(here: int, before: int, fix: Signal | None) -> str:
+    times = f"Hit {here} time{'s' * (here != 1)} in one session"
+    if before:
+        times += f", and in {before} earlier session{'s' * (before != 1)}"
+    return times + ("; the same command passed after the change." if fix else "; no fix was seen.")
+
+
+def _error_use(command: str, signature: str, fix: Signal | None) -> str:
+    when = f"When `{command}` fails" if command else "When this error shows"
+    if signature:
+        when += f" with {signature}"
+    return f"{when}, try this fix first." if fix else f"{when}, it has been seen before."
+
+
+WHY = {
+    "correction": "The user corrected the agent",
+    "confirmation": "The user approved it",
+    "preference": "The user said what they prefer",
+    "rule": "The user gave a standing rule",
+    "decision": "The user decided it",
+}
+USE = {
+    "decision": "Before work that this choice touches; do not reopen it without a reason.",
+    "confirmation": "Before work that this choice touches; do not reopen it without a reason.",
+}
+
+
+def _feedback(group: Sequence[Signal]) -> Candidate:
+    """The clearest of several statements on one thing is the last one: it is what holds now."""
+    signal = group[-1]
+    text = one_line(signal.text)
+    why = WHY.get(signal.kind, "The user said it")
+    if signal.about:
+        why += f", about: {one_line(signal.about)}"
+    return Candidate(
+        kind="decision" if signal.kind in {"decision", "confirmation"} else "preference",
+        summary=cap(text, SUMMARY),
+        content=text,
+        why=why,
+        how_to_apply=USE.get(signal.kind, "In every session, whenever work touches this."),
+        tags=(signal.kind,),
+        signals=tuple(group),
+    )
