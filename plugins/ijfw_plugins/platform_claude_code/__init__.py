@@ -1,0 +1,103 @@
+"""Claude Code: its hooks, its transcripts and its settings.
+
+The adapter only translates. What is worth keeping is decided by the `on_signal` plugins.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from ijfw_hookspecs import (
+    AdapterStatus,
+    AgentEvent,
+    Caps,
+    FileEdit,
+    PlatformAdapter,
+    Reply,
+    Transcript,
+    hookimpl,
+)
+
+NAME = "claude-code"
+
+
+class ClaudeCode:
+    """The adapter; every import of its parts happens when the part is used."""
+
+    name = NAME
+    caps = Caps(
+        events=(
+            "session_start",
+            "prompt",
+            "tool_end",
+            "turn_end",
+            "subagent_end",
+            "pre_compact",
+            "session_end",
+        ),
+        inject_at=("session_start", "prompt"),
+        transcript=True,
+        exit_code=True,
+        session_end_budget_ms=1500,
+    )
+
+    def __init__(self, home: Path | None = None, project: Path | None = None) -> None:
+        """`home` is the person's home folder, `project` the project's; else the process's own."""
+        self._home = home
+        self._project = project
+
+    def parse(self, event: str, payload: bytes, env: Mapping[str, str]) -> AgentEvent | None:
+        """A hook's payload as an event; None where it is of no interest. Never raises."""
+        from ijfw_plugins.platform_claude_code import payload as payloads
+
+        return payloads.parse(event, payload, env, datetime.now(UTC))
+
+    def render(self, event: str, reply: Reply) -> str:
+        """The JSON that a hook prints for a reply; "" where there is nothing to say."""
+        from ijfw_plugins.platform_claude_code import payload as payloads
+
+        return payloads.render(event, reply)
+
+    def read_transcript(self, path: str, cursor: str) -> Transcript:
+        """The next events of a session file, at most about 4 MiB or 2,000 records a call.
+
+        Raises ValueError("not a Claude Code transcript"), ValueError("stale cursor") and OSError.
+        """
+        from ijfw_plugins.platform_claude_code import transcript
+
+        return transcript.read(path, cursor)
+
+    def install(
+        self, scope: Literal["user", "project"], command: Sequence[str]
+    ) -> Sequence[FileEdit]:
+        """The settings file with our hooks in it; nothing where they are there already.
+
+        Raises ValueError, naming file and line, where the settings cannot be read as JSON.
+        """
+        from ijfw_plugins.platform_claude_code import install
+
+        return install.install(self._settings(scope), command)
+
+    def uninstall(self, scope: Literal["user", "project"]) -> Sequence[FileEdit]:
+        """The settings file without our hooks, byte for byte what it was before `install`."""
+        from ijfw_plugins.platform_claude_code import install
+
+        return install.uninstall(self._settings(scope))
+
+    def status(self) -> AdapterStatus:
+        """Whether our hooks stand in the project's or the person's settings."""
+        from ijfw_plugins.platform_claude_code import install
+
+        return install.status([self._settings("project"), self._settings("user")])
+
+    def _settings(self, scope: Literal["user", "project"]) -> Path:
+        if scope == "project":
+            return (self._project or Path.cwd()) / ".claude" / "settings.json"
+        return (self._home or Path.home()) / ".claude" / "settings.json"
+
+
+@hookimpl
+def platform_adapter() -> list[PlatformAdapter]:
+    """Register the adapter."""
+    return [ClaudeCode()]

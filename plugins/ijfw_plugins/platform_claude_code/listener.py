@@ -1,0 +1,210 @@
+"""Turns the records of a session, one after the other, into events."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import PurePath
+from typing import Any
+
+from ijfw_hookspecs import AgentEvent
+from msgspec import Struct
+
+from ijfw_core.text import digest, parse_time
+from ijfw_plugins.platform_claude_code import NAME, records, tools
+from ijfw_plugins.platform_claude_code import text as texts
+
+MAX_PENDING = 200  # calls without a result; a session has a few at a time
+MAX_SEEN = 1000  # records that are known again when they come twice
+_ID = 10  # hex digits by which a seen record is remembered
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Places(Struct, omit_defaults=True):
+    """What a later read must know of an earlier one: ids and offsets, no words of the session."""
+
+    session: str = ""
+    turn: str = ""
+    at: str = ""  # the last time stamp
+    reply: int = -1  # offset of the record with the assistant's last message
+    pending: dict[str, int] = {}  # call id -> offset of the record with the call
+    seen: str = ""  # digests of the last records, `_ID` hex digits each
+
+
+class Listener:
+    """Hears records in file order and collects events."""
+
+    def __init__(
+        self,
+        path: str,
+        agent: str,
+        places: Places,
+        line_at: Callable[[int], records.Line | None],
+    ) -> None:
+        """`agent` is "" in a session's own file; `line_at` reads a record of the file again."""
+        self.events: list[AgentEvent] = []
+        self._path = path
+        self._agent = agent
+        self._line_at = line_at
+        self._session = places.session or PurePath(path).stem
+        self._turn = places.turn
+        self._at = parse_time(places.at) or _EPOCH
+        self._reply_at = places.reply
+        self._reply: str | None = None  # None: not read again yet
+        self._pending = OrderedDict(places.pending)
+        self._calls: dict[str, tools.Call] = {}
+        cut = range(0, len(places.seen), _ID)
+        self._seen = OrderedDict.fromkeys(places.seen[i : i + _ID] for i in cut)
+
+    def places(self) -> Places:
+        """What the next read needs."""
+        return Places(
+            session=self._session,
+            turn=self._turn,
+            at=self._at.isoformat(),
+            reply=self._reply_at,
+            pending=dict(self._pending),
+            seen="".join(self._seen),
+        )
+
+    def hear(self, line: records.Line, offset: int) -> None:
+        """Take one record; `offset` is where it stands in the file, in bytes."""
+        record = line.record
+        if not self._is_new(records.text(record.uuid)):
+            return
+        self._session = records.text(record.session_id) or self._session
+        self._at = parse_time(records.text(record.timestamp)) or self._at
+        if record.type == "assistant":
+            self._hear_assistant(line, offset)
+        elif record.type == "user":
+            self._hear_user(line)
+        elif record.type == "attachment":
+            self._hear_attachment(record)
+        elif record.type == "system" and record.subtype == "turn_duration":
+            self._add(record, kind="turn_end", reply=self._last_reply(), turn=self._turn)
+
+    def _hear_assistant(self, line: records.Line, offset: int) -> None:
+        if not self._agent_in(line.record) and any(t.strip() for t in records.texts(line.content)):
+            self._reply_at, self._reply = offset, reply_in(line)
+        for call in _calls_in(line):
+            self._pending[call.id] = offset
+            self._calls[call.id] = call
+            if len(self._pending) > MAX_PENDING:
+                lost, _ = self._pending.popitem(last=False)
+                self._calls.pop(lost, None)
+
+    def _hear_user(self, line: records.Line) -> None:
+        record = line.record
+        results = records.blocks(line.content, "tool_result")
+        for block in results:
+            self._hear_result(record, block, alone=len(results) == 1)
+        if results or record.is_meta is True or record.is_compact_summary is True:
+            return
+        self._hear_prompt(record, line.content, records.text(record.uuid))
+
+    def _hear_attachment(self, record: records.Record) -> None:
+        """A prompt that was typed while the agent worked stands in no user record."""
+        found = records.attachment(record)
+        if found is None or found.type != "queued_command" or record.is_meta is True:
+            return
+        if found.commandMode in (None, "prompt"):
+            turn = records.text(found.source_uuid) or records.text(record.uuid)
+            self._hear_prompt(record, found.prompt, turn)
+
+    def _hear_prompt(self, record: records.Record, content: object, turn: str) -> None:
+        typed = "\n".join(t for t in map(texts.human, records.texts(content)) if t)
+        if not typed:
+            return
+        agent = self._agent_in(record)
+        turn = records.text(record.prompt_id) or turn
+        if not agent:
+            self._turn = turn
+        reply = "" if agent else self._last_reply()
+        self._add(record, kind="prompt", text=typed, reply=reply, turn=turn, synthetic=bool(agent))
+
+    def _hear_result(self, record: records.Record, block: dict[str, Any], *, alone: bool) -> None:
+        call = self._take_call(records.text(block.get("tool_use_id")))
+        if call is None:
+            return
+        if alone and (asked := tools.answered(call.name, records.result(record, call.name))):
+            self._add(record, kind="prompt", text=asked[1], reply=asked[0], turn=call.id)
+            return
+        said = "\n".join(records.texts(block.get("content")))
+        failure = records.result_text(record) if alone else ""
+        is_error = block.get("is_error") is True or failure.startswith("Error: ")
+        ok_code = None
+        if call.kind == "shell" and not is_error and alone:
+            ok_code = exit_code(records.shell_result(record))
+        tool, said_no = tools.finish(call, said or failure, is_error=is_error, ok_code=ok_code)
+        turn = records.text(record.prompt_id) or self._turn
+        self._add(record, kind="tool_end", tool=tool, turn=turn, synthetic=said_no)
+        if said_no and (words := texts.said_instead(said or failure)):
+            reply = self._last_reply()
+            self._add(record, kind="prompt", text=words, reply=reply, turn=call.id)
+
+    def _take_call(self, call_id: str) -> tools.Call | None:
+        """The call that a result belongs to, once."""
+        offset = self._pending.pop(call_id, None)
+        call = self._calls.pop(call_id, None)
+        if call is not None or offset is None:
+            return call
+        line = self._line_at(offset)
+        return next((c for c in _calls_in(line) if c.id == call_id), None) if line else None
+
+    def _last_reply(self) -> str:
+        if self._reply is None:
+            line = self._line_at(self._reply_at) if self._reply_at >= 0 else None
+            self._reply = reply_in(line) if line else ""
+        return self._reply
+
+    def _agent_in(self, record: records.Record) -> str:
+        if self._agent or record.is_sidechain is True:
+            return records.text(record.agent_id) or self._agent or "sidechain"
+        return ""
+
+    def _is_new(self, uuid: str) -> bool:
+        if not uuid:
+            return True
+        mark = digest(uuid, _ID // 2)
+        if mark in self._seen:
+            return False
+        self._seen[mark] = None
+        if len(self._seen) > MAX_SEEN:
+            self._seen.popitem(last=False)
+        return True
+
+    def _add(self, record: records.Record, **fields: Any) -> None:
+        self.events.append(
+            AgentEvent(
+                platform=NAME,
+                session=self._session,
+                at=self._at,
+                cwd=records.text(record.cwd),
+                agent=self._agent_in(record),
+                branch=records.text(record.git_branch),
+                transcript=self._path,
+                **fields,
+            )
+        )
+
+
+def exit_code(result: records.ShellResult | None) -> int | None:
+    """0 for a command that is done; None where the client says more (a `grep` without a hit)."""
+    if result is None or result.interrupted is True:
+        return None
+    return None if result.return_code_interpretation or result.background_task_id else 0
+
+
+def _calls_in(line: records.Line) -> list[tools.Call]:
+    if line.record.type != "assistant":
+        return []
+    return [
+        tools.call(records.text(b.get("name")), b.get("input"), records.text(b.get("id")))
+        for b in records.blocks(line.content, "tool_use")
+    ]
+
+
+def reply_in(line: records.Line) -> str:
+    """The last text of an assistant message, its end where it is long."""
+    found = [t for t in records.texts(line.content) if t.strip()]
+    return texts.reply(found[-1]) if found else ""
