@@ -153,11 +153,11 @@ def section_keys(section: str) -> tuple[str, ...]:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`; did you mean x?` where a known word is close, else nothing."""
+    """ " (did you mean x?)" where a known word is close, else nothing."""
     from difflib import get_close_matches
 
     close = get_close_matches(word, list(known), n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def _split_plugins(table: dict[str, Any]) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def edit(path: Path) -> Iterator["TOMLDocument"]:
         yield document
         after = tomlkit.dumps(document)
         if after != before:
-            _replace(target, after)
+            replace_file(target, after)
 
 
 def _record(home: Path, section: str, name: str, row: Mapping[str, str]) -> None:
@@ -97,7 +97,7 @@ def _read(home: Path) -> dict[str, Any]:
     return {key: value for key, value in raw.items() if isinstance(value, dict)}
 
 
-def _replace(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str) -> None:
     """Temp file, fsync, rename, fsync of the folder; mode 0600."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
