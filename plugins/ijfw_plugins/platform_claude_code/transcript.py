@@ -55,10 +55,11 @@ def read(
         state = _resume(file, cursor)
         listener = Listener(path, _agent_of(path), state.places, lambda at: _line_at(file, at))
         bad, done = 0, True
-        start = state.offset
-        found = lines.read_lines(file, start, inside=state.inside, max_line=max_line)
+        held = 0
+        found = lines.read_lines(file, state.offset, inside=state.inside, max_line=max_line)
         for count, line in enumerate(found):
-            if count and (count >= max_records or line.end - start > max_bytes):
+            held += len(line.data or b"")
+            if count and (count >= max_records or held > max_bytes):
                 done = False
                 break
             verdict = _take(line, state, listener)
