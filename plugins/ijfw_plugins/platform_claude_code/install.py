@@ -28,7 +28,9 @@ _OURS = re.compile(
     r"\b(?:hook\.py|ijfw)\b.*\bclaude-code\W+(?:" + "|".join(EVENTS) + r")\s*$", re.S
 )
 _SPACE = re.compile(r"[ \t\r\n]*")
+_BLANK = "\ufeff \t\r\n"
 _decoder = json.JSONDecoder()
+_FRESH = "{\n}\n"  # what we start from where there is no file
 
 
 class Item(NamedTuple):
@@ -59,7 +61,7 @@ def uninstall(path: Path) -> list[FileEdit]:
     after: str | None = _without_ours(before, path)
     if after == before:
         return []
-    if after == "{}\n":
+    if after == _FRESH:
         after = None
     return [FileEdit(path=str(path), before=before, after=after)]
 
@@ -86,7 +88,7 @@ def _read(path: Path) -> str | None:
 
 def _with_ours(text: str | None, command: Sequence[str]) -> str:
     """Settings with our hooks; `text` holds none of them."""
-    text = "{}\n" if text is None or not text.strip() else text
+    text = text if text and text.strip(_BLANK) else _FRESH
     root = _skip(text, text.startswith("\ufeff"))
     if not any(item.key == "hooks" for item in _items(text, root)):
         events = {event: [_group(event, command)] for event in EVENTS}
@@ -121,8 +123,7 @@ def _append(text: str, start: int, key: str, value: object, *, depth: int) -> st
     if items:
         end = items[-1].end
         return f"{text[:end]},{indent}{piece}{text[end:]}"
-    tail = "\n" + "  " * (depth - 1) if depth == 1 else ""
-    return f"{text[: start + 1]}{indent if depth == 1 else ''}{piece}{tail}{text[start + 1 :]}"
+    return f"{text[: start + 1]}{indent if depth == 1 else ''}{piece}{text[start + 1 :]}"
 
 
 def _without_ours(text: str, path: Path) -> str:
@@ -144,20 +145,29 @@ def _without_event(text: str, root: int, event: str) -> str:
     found = next((item for item in _items(text, hooks) if item.key == event), None)
     if found is None or text[found.value] != "[":
         return text
-    ours = [n for n, item in enumerate(_items(text, found.value)) if _is_ours(text, item)]
+    groups = _items(text, found.value)
+    ours = [number for number, item in enumerate(groups) if _is_ours(text, item)]
+    made = len(ours) == len(groups) > 0 and _is_made(text, found.value)
     for number in reversed(ours):
         text = _cut(text, found.value, number)
-    # A list or object that we made starts on a line of its own; the user's empty one does not.
-    if ours and not _items(text, found.value) and text[found.value + 1] == "\n":
-        place = [item.key for item in _items(text, hooks)].index(event)
-        text = _cut(text, hooks, place)
-        if not _items(text, hooks) and text[hooks + 1] == "\n":
-            place = [item.key for item in _items(text, root)].index("hooks")
-            text = _cut(text, root, place, sole_blank=True)
+    if made:
+        members = _items(text, hooks)
+        last = len(members) == 1 and _is_made(text, hooks)
+        text = _cut(text, hooks, [item.key for item in members].index(event))
+        if last:
+            text = _cut(text, root, [item.key for item in _items(text, root)].index("hooks"))
     return text
 
 
-def _cut(text: str, start: int, number: int, *, sole_blank: bool = False) -> str:
+def _is_made(text: str, start: int) -> bool:
+    """Whether we made this object or list: then its items stand on lines of their own.
+
+    One that was there, and empty, holds them right behind its bracket.
+    """
+    return text[start + 1] == "\n"
+
+
+def _cut(text: str, start: int, number: int) -> str:
     """Take one item out of an object or list, with the comma that joined it."""
     items = _items(text, start)
     item = items[number]
@@ -165,9 +175,7 @@ def _cut(text: str, start: int, number: int, *, sole_blank: bool = False) -> str
         return text[: items[number - 1].end] + text[item.end :]
     if len(items) > 1:
         return text[: item.start] + text[items[1].start :]
-    if sole_blank and text[item.end : item.end + 2] == "\n}":
-        return text[: start + 1] + text[item.end + 1 :]
-    return text[: item.start] + text[item.end :]
+    return text[: start + 1] + text[item.end :]
 
 
 def _is_ours(text: str, item: Item) -> bool:
@@ -181,7 +189,7 @@ def _is_ours(text: str, item: Item) -> bool:
 
 def _checked_root(text: str, path: Path) -> int | None:
     """Where the settings object starts; None for a blank file."""
-    if not text.strip("\ufeff \t\r\n"):
+    if not text.strip(_BLANK):
         return None
     try:
         value = json.loads(text.removeprefix("\ufeff"))
