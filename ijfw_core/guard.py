@@ -81,7 +81,7 @@ def _place(traceback: TracebackType | None) -> str:
     while traceback.tb_next is not None:
         traceback = traceback.tb_next
     name = os.path.basename(traceback.tb_frame.f_code.co_filename)
-    return f"{name}:{traceback.tb_lineno}"
+    return "" if name.startswith("<frozen") else f"{name}:{traceback.tb_lineno}"
 
 
 def _in_main_thread() -> bool:

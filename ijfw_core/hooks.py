@@ -76,13 +76,16 @@ class Hooks:
         *,
         order: Mapping[str, Sequence[str]] | None = None,
         problems: Iterable[Notice] = (),
+        broken: Mapping[str, str] | None = None,
         closed: Mapping[str, str] | None = None,
         trace: bool = False,
     ) -> None:
-        """`order` is hook -> names, first asked first. `closed` is name -> reason for every
-        plugin that may be a redactor and did not load: it withholds all text."""
+        """`order` is hook -> names, first asked first. `broken` is name -> reason for every
+        plugin that did not load, `closed` for those that may be redactors: all text is withheld.
+        """
         self.plugins = {plugin.name: plugin for plugin in plugins}
         self.problems = list(problems)
+        self.broken = dict(broken or {})
         self.closed = dict(closed or {})
         self._trace = trace
         self._hung: set[tuple[str, str]] = set()

@@ -4,8 +4,6 @@ Built-ins are loaded to know whether they work. Of third-party plugins only the 
 that a broken one can always be seen and disabled; what the last real load said of it is remembered.
 """
 
-import ast
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -46,13 +44,12 @@ def plugin_table(config: Config) -> list[PluginInfo]:
     found = loader.discover()
     hooks = loader.load(config, third_party=False)
     chosen = set(loader.chosen(config, found))
-    reasons = {notice.detail: notice.message for notice in hooks.problems if notice.detail}
     rows = []
     for name, plugin in found.items():
         if plugin.builtin and name in hooks.plugins:
             rows.append(_row(plugin, tuple(hooks.plugins[name].functions), "on", ""))
         elif plugin.builtin:
-            rows.append(_builtin_off(plugin, name in chosen, reasons.get(name, "")))
+            rows.append(_builtin_off(plugin, name in chosen, hooks.broken.get(name, "")))
         else:
             rows.append(_third_party(plugin, name in chosen, config))
     missing = [name for name in chosen if name not in found]
@@ -68,14 +65,13 @@ def declared(found: Found) -> Declared:
             return Declared(hooks=None, fault=f"no module {found.entry_point.module} is installed")
         if path.suffix != ".py" or path.stat().st_size > MAX_SOURCE:
             return Declared(hooks=None)
-        tree = ast.parse(path.read_bytes())
+        hooks = tuple(dict.fromkeys(_implementations(path.read_bytes())))
     except (OSError, ValueError, ImportError, AttributeError):
         return Declared(hooks=None)
     except SyntaxError as error:
         return Declared(hooks=None, fault=f"its source is not valid Python (line {error.lineno})")
     except (RecursionError, MemoryError):
         return Declared(hooks=None)
-    hooks = tuple(dict.fromkeys(_implementations(tree)))
     unknown = [hook for hook in hooks if hook not in SPECS]
     if unknown:
         hint = did_you_mean(unknown[0], SPECS)
@@ -92,14 +88,16 @@ def remember_broken(config: Config, found: Mapping[str, Found], broken: Mapping[
         for name, reason in broken.items()
         if name not in found or not found[name].builtin
     }
-    path = _memo(config)
-    if now == _remembered(config):
-        return
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        trust.replace_file(path, msgspec.json.encode(now).decode())
-    except OSError:
-        pass  # a memo only: the next load says the same again
+    home = Path(config.home)
+    if now != _remembered(home):
+        _remember(home, now)
+
+
+def forget(home: Path, name: str) -> None:
+    """Drop what is remembered of a plugin, because the user changed something about it."""
+    memo = _remembered(home)
+    if memo.pop(name, None) is not None:
+        _remember(home, memo)
 
 
 def _row(found: Found, hooks: tuple[str, ...] | None, status: Status, reason: str) -> PluginInfo:
@@ -128,7 +126,7 @@ def _third_party(found: Found, wanted: bool, config: Config) -> PluginInfo:
         return _row(found, said.hooks, "blocked", f"several distributions have this name: {who}")
     if not wanted:
         return _row(found, said.hooks, "off", f"enable it: ijfw plugins enable {found.name}")
-    memo = _remembered(config).get(found.name, {})
+    memo = _remembered(Path(config.home)).get(found.name, {})
     if said.fault:
         return _row(found, said.hooks, "broken", said.fault)
     if memo and memo.get("version") == found.version:
@@ -168,9 +166,11 @@ def _source(found: Found) -> Path | None:
     return Path(spec.origin) if spec is not None and spec.origin else None
 
 
-def _implementations(tree: ast.Module) -> Iterator[str]:
+def _implementations(source: bytes) -> Iterator[str]:
     """The hooks of the functions that are marked with `@hookimpl`."""
-    for node in tree.body:
+    import ast
+
+    for node in ast.parse(source).body:
         if not isinstance(node, ast.FunctionDef):
             continue
         for decorator in node.decorator_list:
@@ -183,15 +183,21 @@ def _implementations(tree: ast.Module) -> Iterator[str]:
             yield str(value)
 
 
-def _memo(config: Config) -> Path:
-    return Path(config.home) / "run" / "broken-plugins.json"
+def _memo(home: Path) -> Path:
+    return home / "run" / "broken-plugins.json"
 
 
-def _remembered(config: Config) -> dict[str, dict[str, Any]]:
-    if not config.home:
-        return {}
+def _remember(home: Path, broken: Mapping[str, Mapping[str, Any]]) -> None:
+    path = _memo(home)
     try:
-        data = Path(os.path.realpath(_memo(config))).read_bytes()
-        return msgspec.json.decode(data, type=dict[str, dict[str, Any]])
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        trust.replace_file(path, msgspec.json.encode(broken).decode())
+    except OSError:
+        pass  # a memo only: the next load says the same again
+
+
+def _remembered(home: Path) -> dict[str, dict[str, Any]]:
+    try:
+        return msgspec.json.decode(_memo(home).read_bytes(), type=dict[str, dict[str, Any]])
     except (OSError, msgspec.MsgspecError):
         return {}

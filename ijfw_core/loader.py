@@ -63,14 +63,16 @@ def load(config: Config, *, third_party: bool = True) -> Hooks:
         loading.add(name)
     loading.hear_project()
     loading.fill_in()
+    broken = {one.name: one.reason for one in loading.broken}
     if third_party:
         from ijfw_core.inventory import remember_broken
 
-        remember_broken(config, found, {one.name: one.reason for one in loading.broken})
+        remember_broken(config, found, broken)
     return Hooks(
         loading.plugins,
         order=config.plugins.order,
         problems=[*config.problems, *loading.problems(), *_doubts(config, found)],
+        broken=broken,
         closed={one.name: one.reason for one in loading.broken if one.may_redact},
         trace=config.log.trace,
     )
@@ -226,7 +228,7 @@ def load_one(
         return Broken(name, f"it cannot be imported: {error}", None)
     if faults:
         guessed = tuple(_closest(hook) or hook for hook in functions)
-        return Broken(name, "; ".join(faults), guessed)
+        return Broken(name, "; ".join(faults), guessed or None)
     try:
         settings = guard.run(
             lambda: decode_settings(module, name, config.plugins.settings.get(name, {})),

@@ -102,7 +102,7 @@ class Git(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Project(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether worktrees share one memory, and tags for every memory of this project."""
 
-    scope: Literal["shared", "worktree"] = "shared"
+    scope: Literal["project", "worktree"] = "project"
     tags: tuple[str, ...] = ()
 
 
