@@ -1,0 +1,162 @@
+"""Cut a message into clauses, with everything masked that the user did not say in their own words.
+
+A clause keeps two texts of equal length: `text` as typed, and `plain` in lower case with straight
+apostrophes, in which code, quotes and pasted blocks are mask characters. Rules match on `plain`,
+objects are taken from `text`, so offsets need no mapping.
+"""
+
+import re
+from typing import NamedTuple
+
+BLOCK = "\ue000"  # fenced code, pasted lines, quoted lines, tagged blocks
+CODE = "\ue001"  # inline code, tags and addresses: may be an object
+QUOTE = "\ue002"  # quoted words: may be an object
+
+LIMIT = 16_384  # characters of a prompt that are read
+MOST_CLAUSES = 60
+
+_FENCE = re.compile(r"(?:```|~~~)(?:(?!```|~~~)[\s\S])*(?:```|~~~|\Z)")
+_TAGGED = re.compile(
+    r"<([A-Za-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?>(?:(?!</\1>)[\s\S]){0,4000}</\1>"
+)
+_INLINE = re.compile(
+    r"`[^`\n]{1,300}`|https?://[^\s<>\"')]{1,300}|</?[A-Za-z][\w-]{0,40}/?>|\[image[^\]\n]{0,80}\]",
+    re.I,
+)
+_QUOTED = re.compile(
+    r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|„[^“”\n]{1,400}[“”]"
+    r"|「[^」\n]{1,400}」|『[^』\n]{1,400}』|《[^》\n]{1,400}》"
+    r"|(?<![\w'])'[^'\n]{2,200}'(?![\w'])|(?<!\w)‘[^’\n]{2,200}’(?!\w)"
+)
+# Lines that nobody types: quotes, tables, stack frames, log lines, diffs, compiler output, prompts.
+_PASTED = re.compile(
+    r"^[ \t]*(?:>|\||at\s[\w$.<>]{1,200}[ (]|File \"|Traceback|\$ |[+-]{3} |@@ |⎿|⏺|✓|✗"
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|[A-Za-z]*(?:Error|Exception)\b[:(]"
+    r"|(?:ERROR|FATAL|WARN(?:ING)?|INFO|DEBUG)\b|npm ERR|error(?:\[|:)|_\*\*).*$",
+    re.M,
+)
+# "here is what the reviewer wrote:", "the spec below": what follows is not the user's own voice.
+_HANDOVER = re.compile(
+    r"^(?=.{0,300}\b(?:below|following|here(?:'s|’s| is| are)|wrote|writes|said|says|feedback|output"
+    r"|logs?|report|review|spec|ticket|issue|prompt|unten|folgende\w*|siguiente\w*|suivant\w*)\b)"
+    r".{0,300}[:.][ \t]*\n",
+    re.I | re.M,
+)
+_LISTED = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)]|\[[ x]\])[ \t]+", re.M)
+_HEADING = re.compile(r"^#{1,6} ", re.M)
+_END = re.compile(
+    r"[.!?]+(?=[\s\"')\]*_]|$)|[。！？；]+|(?:\.{2,}|…)+|\n+|(?:^|(?<=\s))(?:[-–—]{1,3})(?=\s)|(?<=\w)—(?=\w)"
+)
+_STRAIGHT = str.maketrans({"’": "'", "‘": "'", "´": "'", "`": "'", "，": ",", "：": ":", "\t": " "})
+
+
+class Clause(NamedTuple):
+    """One sentence or part of one."""
+
+    text: str  # as typed
+    plain: str  # lower case, straight apostrophes, masked; as long as `text`
+    index: int  # its place in the message
+    question: bool = False
+    listed: bool = False  # an item of a list
+    opens_line: bool = False
+
+
+def lower(text: str) -> str:
+    """Lower case of equal length, with straight apostrophes."""
+    low = text.lower()
+    if len(low) != len(text):
+        low = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    return low.translate(_STRAIGHT)
+
+
+def _fill(pattern: re.Pattern[str], mark: str, text: str) -> str:
+    def blank(match: re.Match[str]) -> str:
+        found = match.group()
+        return (
+            "".join("\n" if c == "\n" else mark for c in found)
+            if mark == BLOCK
+            else mark * len(found)
+        )
+
+    return pattern.sub(blank, text)
+
+
+def mask(text: str) -> str:
+    """The text with code, quotes and pasted blocks as mask characters; same length."""
+    masked = _fill(_FENCE, BLOCK, text)
+    if "</" in masked:
+        masked = _fill(_TAGGED, BLOCK, masked)
+    masked = _fill(_PASTED, BLOCK, masked)
+    masked = _fill(_INLINE, CODE, masked)
+    masked = _fill(_QUOTED, QUOTE, masked)
+    return _mask_documents(masked)
+
+
+def _mask_documents(masked: str) -> str:
+    """Mask what follows a hand-over line, and all but the edges of a long or structured text."""
+    handed = _HANDOVER.search(masked)
+    if handed and masked.count("\n", handed.end()) >= 1 or handed and handed.group()[-2:-1] == ":":
+        return masked[: handed.end()] + _blank(masked[handed.end() :])
+    headings = len(_HEADING.findall(masked))
+    items = len(_LISTED.findall(masked))
+    if headings >= 2 or items >= 8 or len(masked.replace(BLOCK, "").strip()) > 2_500:
+        first = masked.find("\n\n")
+        first = min(first if first >= 0 else 600, 600)
+        last = masked.rfind("\n\n")
+        last = last if last > first and len(masked) - last <= 400 else len(masked)
+        return masked[:first] + _blank(masked[first:last]) + masked[last:]
+    return masked
+
+
+def _blank(text: str) -> str:
+    return "".join("\n" if c == "\n" else BLOCK for c in text)
+
+
+def split(text: str) -> list[Clause]:
+    """The clauses of a message, masked blocks left out; at most `MOST_CLAUSES`.
+
+    Ends of sentences, lines, dashes and dots end a clause; semicolons do not ("never X; do Y" is one
+    thing to remember).
+    """
+    text = text[:LIMIT]
+    masked = mask(text)
+    clauses: list[Clause] = []
+    start = 0
+    for end in [*_END.finditer(masked), None]:
+        stop = end.start() if end else len(masked)
+        mark = end.group() if end else ""
+        clause = _clause(text, masked, start, stop, "?" in mark or "？" in mark, len(clauses))
+        if clause is not None:
+            clauses.append(clause)
+        elif "?" in mark and clauses and stop == start:
+            clauses[-1] = clauses[-1]._replace(question=True)
+        start = end.end() if end else len(masked)
+        if len(clauses) >= MOST_CLAUSES:
+            break
+    return clauses
+
+
+def _clause(
+    text: str, masked: str, start: int, stop: int, question: bool, index: int
+) -> Clause | None:
+    line = masked.rfind("\n", 0, start) + 1
+    opens = not masked[line:start].strip()
+    while start < stop and (masked[start].isspace() or masked[start] in BLOCK + ")]*_"):
+        start += 1
+    while stop > start and (masked[stop - 1].isspace() or masked[stop - 1] in BLOCK + "*_"):
+        stop -= 1
+    if start >= stop:
+        return None
+    item = _LISTED.match(masked, start) if opens else None
+    if item and item.end() < stop:
+        start = item.end()
+    kept = [
+        i
+        for i in range(start, stop)
+        if not (text[i].isspace() and text[i - 1].isspace() and i > start)
+    ]
+    typed = "".join(" " if text[i].isspace() else text[i] for i in kept)
+    plain = lower("".join(" " if text[i].isspace() else masked[i] for i in kept))
+    if not any(c.isalnum() or c in CODE + QUOTE + "👍" for c in plain):
+        return None
+    return Clause(typed, plain, index, question, item is not None, opens)

@@ -1,0 +1,101 @@
+"""From a prompt and the reply it answers to signals."""
+
+from collections.abc import Sequence
+
+from ijfw_core.text import cap
+from ijfw_hookspecs import Signal
+from ijfw_plugins.signals_feedback.clauses import LIMIT
+from ijfw_plugins.signals_feedback.detect import PREF, Finding, find
+from ijfw_plugins.signals_feedback.guards import typed
+from ijfw_plugins.signals_feedback.intent import intent
+from ijfw_plugins.signals_feedback.options import alternatives, choose, describe, offered, question
+from ijfw_plugins.signals_feedback.rewrite import LONGEST, identity
+from ijfw_plugins.signals_feedback.tables import Table, language_of, table
+
+MOST_SIGNALS = 6  # of one prompt
+
+
+def signals(prompt: str, reply: str = "") -> list[Signal]:
+    """The feedback in a prompt, and one signal of kind "intent" for every prompt that was typed."""
+    text = typed(prompt, LIMIT)
+    if not text:
+        return []
+    kind, vague = intent(text)
+    found = feedback(text, reply)[:MOST_SIGNALS]
+    return [*found, Signal(kind="intent", text=kind, about=", ".join(vague), key=f"intent:{kind}")]
+
+
+def feedback(text: str, reply: str = "") -> list[Signal]:
+    """The feedback in a typed text."""
+    from ijfw_plugins.signals_feedback.clauses import lower
+
+    rules = table(language_of(lower(text)))
+    findings = find(text, rules)
+    result: dict[str, Signal] = {}
+    for finding in findings:
+        signal = _choice(finding, text, reply, rules) or _signal(finding, reply)
+        result.setdefault(signal.kind + signal.key, signal)
+    picked = _plain_choice(text, reply, rules) if not findings else None
+    return [picked] if picked else list(result.values())
+
+
+def _signal(finding: Finding, reply: str) -> Signal:
+    about = question(reply) if finding.kind in {"correction", "confirmation", "decision"} else ""
+    text = finding.text
+    strength = finding.strength
+    if finding.kind == "confirmation":
+        text = f"approved: {text or about}" if text or about else "approved what was proposed"
+    elif not text:
+        text, strength = (f"rejected: {about}" if about else "rejected the last change"), "bare"
+    elif strength != "bare" and not identity(text):
+        strength = "bare"
+    family = "pref" if finding.kind in PREF else finding.kind
+    if finding.want and finding.avoid:
+        thing = f"{identity(finding.want)} ! {identity(finding.avoid)}"
+    else:
+        thing = identity(finding.text or about)
+    return Signal(
+        kind=finding.kind,  # type: ignore[arg-type]
+        text=cap(text, LONGEST),
+        about=about,
+        key=f"{family}:{thing}" if thing else "",
+        signature=strength,
+    )
+
+
+def _choice(finding: Finding, text: str, reply: str, rules: Table) -> Signal | None:
+    """A choice by label, order or a describing word, with the text of the option it points to."""
+    if finding.kind != "decision" or finding.strength != "option":
+        return None
+    options = offered(reply) or alternatives(reply)
+    picked = choose(finding.text, options, rules) if options else []
+    if not picked:
+        return None
+    return _chosen(describe(picked), reply)
+
+
+def _plain_choice(text: str, reply: str, rules: Table) -> Signal | None:
+    """ "postgres" as the whole answer to "postgres or mysql?"."""
+    if not reply or len(text) > 60 or text.rstrip().endswith(("?", "？")):
+        return None
+    options = offered(reply) or alternatives(reply)
+    words = text.split()
+    if not options or len(words) > 4:
+        return None
+    picked = choose(text, options, rules)
+    return _chosen(describe(picked), reply) if len(picked) == 1 else None
+
+
+def _chosen(words: str, reply: str) -> Signal:
+    return Signal(
+        kind="decision",
+        text=cap(words, LONGEST),
+        about=question(reply),
+        key=f"decision:{identity(words.partition(': ')[2] or words)}",
+        signature="option",
+    )
+
+
+def kinds(found: Sequence[Signal]) -> set[str]:
+    """The kinds of feedback among signals."""
+    return {signal.kind for signal in found if signal.kind != "intent"}

@@ -1,0 +1,62 @@
+"""Turn the words of a clause into a statement that a stranger understands, and into an identity."""
+
+import re
+
+from ijfw_core.text import cap, one_line, tokens
+from ijfw_plugins.signals_feedback.tables import Table
+
+LONGEST = 300  # characters of a signal's text
+ABOUT = 200
+MOST_KEY_WORDS = 12
+
+_EDGES = " \t\n,.;:!?-–—*_。，！；、"
+_STOP = frozenset(
+    "a an the this that these those it its to of in on at for and or as is are be been was were with by we you i me my"
+    " our your us please just use using used do does doing make have has will would should must can could so then"
+    " also really only always prefer preferably avoid want need let lets go keep chose option options when new"
+    " der die das den ein eine einen und bitte immer verwende verwenden nutze wir ich el la los las un una y usa usar"
+    " siempre le les des une et utilise toujours je ne 用 要 都 请 就 吧 的".split()
+)
+_NEGATIVE = frozenset(
+    "not never no don't dont avoid without stop nicht kein keine nie niemals nunca jamás ne pas jamais 不 别 不要".split()
+)
+
+
+def tidy(text: str, table: Table) -> str:
+    """A piece of a clause as one plain line: edges, courtesy and joining words cut.
+
+    The first letter is lowered unless the word is a name or an acronym.
+    """
+    text = one_line(text).strip(_EDGES)
+    for name in ("lead", "tail"):
+        pattern = table.clean.get(name)
+        if not pattern:
+            continue
+        regex = table.regex(pattern)
+        for _ in range(3):
+            low = text.lower().replace("’", "'")
+            match = regex.match(low) if name == "lead" else regex.search(low)
+            if not match or not match.group() or len(low) != len(text):
+                break
+            text = text[match.end() :] if name == "lead" else text[: match.start()]
+            text = text.strip(_EDGES)
+    if re.match(r"[A-Z][a-z]+(?:'[a-z]+)?\b(?![./_-])", text) and not text.startswith("I "):
+        text = text[0].lower() + text[1:]
+    return cap(text, LONGEST)
+
+
+def identity(text: str) -> str:
+    """The words of an object that carry meaning, sorted, without plural endings; "" where none do."""
+    words = []
+    for word in tokens(text.replace("’", "'")):
+        if word in _NEGATIVE:
+            words.append("!")
+        elif word not in _STOP:
+            words.append(_stem(word))
+    return " ".join(sorted(dict.fromkeys(words))[:MOST_KEY_WORDS])
+
+
+def _stem(word: str) -> str:
+    if len(word) > 4 and word.isascii() and word.endswith("s") and not word.endswith("ss"):
+        return word[:-1]
+    return word
