@@ -93,7 +93,13 @@ def replace(path: Path, text: str, base: Path | None = None, *, expect: str | No
     `expect` is the text that was read before; where the file holds another one just before the
     rename, ChangedError is raised and the file left as it is. Raises OSError and RefusedError.
     """
-    data = storable(text).encode("utf-8", "surrogateescape")
+    replace_bytes(path, storable(text).encode("utf-8", "surrogateescape"), base, expect=expect)
+
+
+def replace_bytes(
+    path: Path, data: bytes, base: Path | None = None, *, expect: str | None = None
+) -> None:
+    """As `replace`, for bytes."""
     with _parent(path, base, create=True) as (folder, name):
         mode = _mode(folder, name, path)
         temp = f".{name[:80]}.{secrets.token_hex(4)}{TEMP_SUFFIX}"

@@ -1,0 +1,219 @@
+"""The ledger: the exact former and new bytes of every changed block, one JSON object a line.
+
+`memory/_ledger/YYYY-MM.jsonl` is written and fsynced before a memory file is touched. A group of
+records that no line of LESSONS.md tells of is an unfinished change. The order of changes is the
+order of lines: a new line never goes to a file that sorts before another, whatever the clock says.
+"""
+
+import base64
+import gzip
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ijfw_core import files
+from ijfw_core.roots import Roots
+from ijfw_core.text import digest
+
+RunKind = Literal["session", "dream", "command", "revert"]
+FOLDER = "_ledger"
+LESSONS = "LESSONS.md"
+KEEP_PLAIN = timedelta(days=400)  # older months are kept as gzip
+
+_ABANDON = re.compile(r"^- \[[^\]\n]*\] \*\*abandon\*\* (?:[^\n]*? )?change=([0-9A-Z]{26}) ", re.M)
+
+
+class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One block of one file, before and after. None is "not there"."""
+
+    v: int
+    change: str  # identity of this record, a ULID
+    group: str  # `change` of the first record of the same change: they stand or fall together
+    run: str
+    kind: RunKind
+    at: datetime
+    op: str  # of the line in LESSONS.md
+    tier: str
+    path: str  # relative to the folder of the tier
+    entry: str
+    batch: str = ""  # `change` of the first record that was written together with this one
+    seq: int = 0  # place within its change or revert, for a reader
+    session: str = ""
+    parent: str = ""  # the dream that the run is a pass of
+    before: str | None = None
+    after: str | None = None
+    before_b64: str = ""  # in place of `before` where the bytes are no UTF-8
+    after_b64: str = ""
+    anchor: str | None = None  # id of the block in front; "" = file start, None = file end
+    skip: int = 0  # blocks without id between the anchor and this block
+    lead: str = ""  # line feed that had to be put in front, because the file ended without one
+    of: str = ""  # the record that this one undoes
+    main: bool = False  # the record that LESSONS.md tells of
+    slug: str = ""
+    key: str = ""  # digest of the key of the evidence, shared with entries and LESSONS.md
+    confidence: float = 1.0
+    plugin: str = ""
+    reason: str = ""
+    proposal: str = ""  # digest of what a staged proposal wants: the same is not made twice
+    external: str = ""  # undo handle of a store outside the file system
+    forgotten: bool = False  # a person removed the texts for good
+
+
+def short(text: str | None) -> str:
+    """12 hex digits of a block, "" where there is none: what LESSONS.md holds of it."""
+    return "" if text is None else digest(text, 6)
+
+
+def append(roots: Roots, records: Sequence[Record]) -> None:
+    """Add records, durable on return. Call it under the lock. Raises OSError."""
+    months = [path.name for path in _months(roots) if path.suffix == ".jsonl"]
+    name = max([*months, records[0].at.strftime("%Y-%m.jsonl")])
+    lines = "".join(msgspec.json.encode(_armour(r)).decode() + "\n" for r in records)
+    files.append(roots.memory / FOLDER / name, lines, roots.folder.parent)
+
+
+def read(roots: Roots) -> list[Record]:
+    """Every record, oldest first. Torn and unreadable lines are left out."""
+    return [record for path in _months(roots) for record in _records(_text(roots, path))]
+
+
+def last_batch(roots: Roots) -> list[Record]:
+    """The records that were written together last: only they can be unfinished, for each holder
+    of the lock finishes what the one before left."""
+    found: list[Record] = []
+    for path in reversed(_months(roots)):
+        for line in reversed(_text(roots, path).split("\n")):
+            record = _record(line)
+            if record is None:
+                continue
+            if found and record.batch != found[0].batch:
+                return found[::-1]
+            found.append(record)
+    return found[::-1]
+
+
+def rewrite(roots: Roots, change: Callable[[Record], Record]) -> int:
+    """Put each record through `change`; lines that stay equal keep their bytes. How many differ."""
+    changed = 0
+    for path in _months(roots):
+        old = _text(roots, path)
+        lines = old.split("\n")
+        for nth, line in enumerate(lines):
+            record = _record(line)
+            new = record and change(record)
+            if record is not None and new is not None and new != record:
+                lines[nth] = msgspec.json.encode(_armour(new)).decode()
+                changed += 1
+        if "\n".join(lines) != old:
+            _put(roots, path, "\n".join(lines))
+    return changed
+
+
+def archive_old(roots: Roots, now: datetime) -> int:
+    """Pack months that ended more than 400 days ago; how many. Call it under the lock."""
+    packed = 0
+    limit = (now - KEEP_PLAIN).strftime("%Y-%m.jsonl")
+    for path in _months(roots)[:-1]:
+        if path.suffix == ".jsonl" and path.name < limit:
+            _put(roots, path.with_name(path.name + ".gz"), _text(roots, path))
+            files.remove(path, roots.folder.parent)
+            packed += 1
+    return packed
+
+
+def lessons_text(roots: Roots) -> str:
+    """The complete lines of LESSONS.md."""
+    text = files.read_text(roots.memory / LESSONS, roots.folder.parent)
+    return text[: text.rfind("\n") + 1]
+
+
+def logged(record: Record, lessons: str) -> bool:
+    """Whether a line of LESSONS.md tells of a record."""
+    return f" change={record.change} " in lessons
+
+
+def undone(records: Sequence[Record], lessons: str) -> set[str]:
+    """The changes that do not hold any more: abandoned, or undone by one that holds."""
+    gone = set(_ABANDON.findall(lessons))
+    for record in reversed(records):
+        if record.of and record.change not in gone:
+            gone.add(record.of)
+    return gone
+
+
+def _months(roots: Roots) -> list[Path]:
+    folder = roots.memory / FOLDER
+    if not folder.is_dir():
+        return []
+    names = {path.name: path for path in folder.iterdir()}
+    months = [n for n in names if re.fullmatch(r"\d{4}-\d\d\.jsonl(\.gz)?", n)]
+    # A crash while packing leaves both: the plain one is whole, the packed one may not be.
+    return [names[n] for n in sorted(months) if n.removesuffix(".gz") == n or n[:-3] not in names]
+
+
+def _text(roots: Roots, path: Path) -> str:
+    if path.suffix == ".gz":
+        try:
+            return gzip.decompress(path.read_bytes()).decode("utf-8", "surrogateescape")
+        except (OSError, EOFError, ValueError):
+            return ""
+    return files.read_text(path, roots.folder.parent)
+
+
+def _put(roots: Roots, path: Path, text: str) -> None:
+    if path.suffix == ".gz":
+        files.replace_bytes(path, gzip.compress(text.encode("utf-8", "surrogateescape"), mtime=0))
+    else:
+        files.replace(path, text, roots.folder.parent)
+
+
+def _records(text: str) -> Iterable[Record]:
+    for line in text.split("\n"):
+        record = _record(line)
+        if record is not None:
+            yield record
+
+
+def _record(line: str) -> Record | None:
+    if not line.startswith("{"):
+        return None
+    try:
+        record = msgspec.json.decode(line.encode("utf-8", "surrogateescape"), type=Record)
+        return _unarmour(record) if record.before_b64 or record.after_b64 else record
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+
+
+def _armour(record: Record) -> Record:
+    before, before_b64 = _as_base64(record.before)
+    after, after_b64 = _as_base64(record.after)
+    if not before_b64 and not after_b64:
+        return record
+    return replace(record, before=before, after=after, before_b64=before_b64, after_b64=after_b64)
+
+
+def _as_base64(text: str | None) -> tuple[str | None, str]:
+    if text is None or not re.search("[\ud800-\udfff]", text):
+        return text, ""
+    return None, base64.b64encode(text.encode("utf-8", "surrogateescape")).decode()
+
+
+def _unarmour(record: Record) -> Record:
+    def text(plain: str | None, armoured: str) -> str | None:
+        if not armoured:
+            return plain
+        return base64.b64decode(armoured).decode("utf-8", "surrogateescape")
+
+    return replace(
+        record,
+        before=text(record.before, record.before_b64),
+        after=text(record.after, record.after_b64),
+        before_b64="",
+        after_b64="",
+    )
