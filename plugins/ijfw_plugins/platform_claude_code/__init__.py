@@ -12,6 +12,7 @@ from ijfw_hookspecs import (
     AdapterStatus,
     AgentEvent,
     Caps,
+    EventKind,
     FileEdit,
     PlatformAdapter,
     Reply,
@@ -20,6 +21,17 @@ from ijfw_hookspecs import (
 )
 
 NAME = "claude-code"
+EVENT_NAMES: dict[str, EventKind] = {
+    "SessionStart": "session_start",
+    "UserPromptSubmit": "prompt",
+    "PostToolUse": "tool_end",
+    "PostToolUseFailure": "tool_end",
+    "Stop": "turn_end",
+    "SubagentStop": "subagent_end",
+    "PreCompact": "pre_compact",
+    "SessionEnd": "session_end",
+}
+LITERALS: tuple[bytes, ...] = (b'"AskUserQuestion"',)  # its result is a person's answer
 
 
 class ClaudeCode:
@@ -40,6 +52,8 @@ class ClaudeCode:
         transcript=True,
         exit_code=True,
         session_end_budget_ms=1500,
+        event_names=EVENT_NAMES,
+        quiet_events=("PostToolUse",),
     )
 
     def __init__(self, home: Path | None = None, project: Path | None = None) -> None:

@@ -9,21 +9,11 @@ import msgspec
 from ijfw_hookspecs import AgentEvent, EventKind, Reply
 from msgspec import Struct
 
-from ijfw_plugins.platform_claude_code import NAME, lines, listener, records, tools
+from ijfw_plugins.platform_claude_code import EVENT_NAMES, NAME, lines, listener, records, tools
 from ijfw_plugins.platform_claude_code import text as texts
 
 TAIL = 512 * 1024  # bytes of the session file in which the assistant's last message is looked for
 
-_KINDS: dict[str, EventKind] = {
-    "SessionStart": "session_start",
-    "UserPromptSubmit": "prompt",
-    "PostToolUse": "tool_end",
-    "PostToolUseFailure": "tool_end",
-    "Stop": "turn_end",
-    "SubagentStop": "subagent_end",
-    "PreCompact": "pre_compact",
-    "SessionEnd": "session_end",
-}
 _MAY_INJECT = ("SessionStart", "UserPromptSubmit")
 
 
@@ -61,8 +51,8 @@ def parse(event: str, data: bytes, env: Mapping[str, str], now: datetime) -> Age
         payload = _payload.decode(data)
     except (ValueError, RecursionError):
         return None
-    name = event if event in _KINDS else records.text(payload.hook_event_name)
-    kind = _KINDS.get(name)
+    name = event if event in EVENT_NAMES else records.text(payload.hook_event_name)
+    kind = EVENT_NAMES.get(name)
     if kind is None or (kind == "subagent_end" and not records.text(payload.agent_type)):
         return None
     details = _details(kind, payload)
