@@ -133,7 +133,9 @@ def store(
     if verdict.relation == "duplicate":
         known = find(project, verdict.of)
         return StoreResult(id=known.id, tier=known.tier, outcome="duplicate")
-    return _store_new(project, candidate, verdict.of if verdict.relation == "update" else "", session)
+    return _store_new(
+        project, candidate, verdict.of if verdict.relation == "update" else "", session
+    )
 
 
 def _store_new(project: Project, candidate: Candidate, of: str, session: str) -> StoreResult:
@@ -239,4 +241,3 @@ def explain(item: Judged) -> str:
     """One line for a person: what became of a candidate, and why."""
     verdict = item.verdict
     return f"{verdict.action} {verdict.confidence:.2f} {item.candidate.summary} ({verdict.reason})"
-

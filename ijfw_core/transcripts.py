@@ -72,7 +72,9 @@ def open_transcript(
             return _start(adapter, path, start)
         except ValueError as error:
             reasons.append(f"{adapter.name}: {error}")
-    raise IjfwError(f"{path}: no adapter knows this file ({'; '.join(reasons)}). Nothing was stored.")
+    raise IjfwError(
+        f"{path}: no adapter knows this file ({'; '.join(reasons)}). Nothing was stored."
+    )
 
 
 def _start(adapter: PlatformAdapter, path: str, start: Bookmark) -> Reading:

@@ -159,9 +159,7 @@ def _with(item: Judged, action: str, reason: str) -> Judged:
     return replace(item, verdict=verdict)
 
 
-def _store(
-    project: "Project", run: Run, judged: Sequence[Judged], log: Sequence[Lesson]
-) -> Report:
+def _store(project: "Project", run: Run, judged: Sequence[Judged], log: Sequence[Lesson]) -> Report:
     """Write the best within the session's budget, stage what is unsure, log the rest."""
     day = format_time(project.now)[:10]
     left = gate.writes_left(log, run.session, day, project.config.gate)

@@ -55,9 +55,7 @@ def capture(
 @json_option
 @click.pass_context
 @report_errors
-def remember(
-    ctx: click.Context, text: str, kind: str, why: str, tags: str, as_json: bool
-) -> None:
+def remember(ctx: click.Context, text: str, kind: str, why: str, tags: str, as_json: bool) -> None:
     """Store TEXT as a memory that every agent will know."""
     from ijfw_core import service
 

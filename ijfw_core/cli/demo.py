@@ -70,7 +70,9 @@ def _play(place: Path, *, quiet: bool) -> dict[str, Any]:
     _show_entries(project, tell)
     leaked = sum(secret in path.read_text("utf-8", "replace") for path in written
                  for secret in secrets.values())  # fmt: skip
-    tell(f"\n6. The {len(secrets)} secrets of the session, searched in all these files: {leaked} found")
+    tell(
+        f"\n6. The {len(secrets)} secrets of the session, searched in all these files: {leaked} found"
+    )
     tell(f"\n{report.line or 'Nothing stored.'}")
     return {
         "captured": captured,

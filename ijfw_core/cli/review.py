@@ -69,8 +69,10 @@ def _ask_all(project: Project, waiting: list[Entry]) -> None:
     from ijfw_core import review as reviewing
 
     for number, entry in enumerate(waiting, 1):
-        say(f"\n[{number}/{len(waiting)}] {entry.kind}, sure {entry.confidence:.2f}, "
-            f"{format_time(entry.stored)[:10]}")
+        say(
+            f"\n[{number}/{len(waiting)}] {entry.kind}, sure {entry.confidence:.2f}, "
+            f"{format_time(entry.stored)[:10]}"
+        )
         show_proposal(project, entry)
         answer = click.prompt(CHOICES, default="s", show_default=False).strip().lower()[:1]
         if answer == "q":
@@ -79,8 +81,11 @@ def _ask_all(project: Project, waiting: list[Entry]) -> None:
             say(f"accepted as {reviewing.accept(project, entry)}")
         elif answer == "e":
             text = click.edit(entry.content)
-            say(f"accepted as {reviewing.accept(project, entry, text=text.strip())}"
-                if text and text.strip() else "unchanged, still staged")
+            say(
+                f"accepted as {reviewing.accept(project, entry, text=text.strip())}"
+                if text and text.strip()
+                else "unchanged, still staged"
+            )
         elif answer == "r":
             reviewing.reject(project, entry)
             say("rejected; it will not be proposed again")

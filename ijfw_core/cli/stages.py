@@ -157,9 +157,7 @@ class _OneNote:
 def _compared(project: Project, line: PairLine) -> dict[str, str]:
     from ijfw_core import gate
 
-    stored = Entry(
-        id="a", kind="observation", summary=line.a, content=line.a, stored=project.now
-    )
+    stored = Entry(id="a", kind="observation", summary=line.a, content=line.a, stored=project.now)
     context = msgspec.structs.replace(project.context("duplicates"), memory=_OneNote(stored))
     candidate = Candidate(kind="observation", summary=line.b, content=line.b)
     scores = project.hooks.score(candidate, context)

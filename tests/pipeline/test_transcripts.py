@@ -1,0 +1,68 @@
+"""Reading in pieces: every event is new exactly once, whatever the pieces."""
+
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+from ijfw_core.transcripts import Bookmark, Reading
+from ijfw_hookspecs import AgentEvent, Transcript
+
+
+class Pieces:
+    """An adapter over a list of events that grows, `size` events a piece."""
+
+    name = "pieces"
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.events: list[AgentEvent] = []
+
+    def grow(self, count: int) -> None:
+        for _ in range(count):
+            number = len(self.events)
+            self.events.append(
+                AgentEvent(
+                    platform="p",
+                    kind="prompt",
+                    session="s",
+                    at=datetime(2026, 1, 1, tzinfo=UTC),
+                    cwd="/",
+                    text=str(number),
+                )
+            )
+
+    def read_transcript(self, path: str, cursor: str) -> Transcript:
+        start = int(cursor or 0)
+        end = min(start + self.size, len(self.events))
+        return Transcript(
+            events=tuple(self.events[start:end]), cursor=str(end), done=end == len(self.events)
+        )
+
+
+@given(st.integers(1, 5), st.lists(st.integers(0, 12), max_size=8))
+def test_each_event_is_new_once(size: int, growth: list[int]) -> None:
+    adapter, mark, new = Pieces(size), Bookmark(), []
+    for count in growth:
+        adapter.grow(count)
+        reading = Reading(adapter, "x", mark)  # type: ignore[arg-type]
+        seen = list(reading)
+        new += [event.text for event, fresh in seen if fresh]
+        mark = reading.bookmark
+        assert len(seen) <= len(adapter.events)
+    assert new == [event.text for event in adapter.events]
+
+
+def test_a_resume_shows_the_piece_before_as_history() -> None:
+    adapter = Pieces(3)
+    adapter.grow(7)
+    first = Reading(adapter, "x", Bookmark())  # type: ignore[arg-type]
+    list(first)
+    adapter.grow(1)
+    again = list(Reading(adapter, "x", first.bookmark))  # type: ignore[arg-type]
+    assert [(event.text, fresh) for event, fresh in again] == [
+        ("3", False),
+        ("4", False),
+        ("5", False),
+        ("6", False),
+        ("7", True),
+    ]
