@@ -659,3 +659,15 @@ def test_no_odd_field_raises(
     piece = ClaudeCode().read_transcript(str(path), "")
     assert piece.events[0].text == "hello"
     json.loads(piece.cursor)
+
+
+@pytest.mark.parametrize(
+    "piece", [";a=", "\n", "/", "; \t", "sudo ", "<system-reminder>", "</system-reminder>\n", "["]
+)
+def test_hostile_text_is_read_in_linear_time(session: Session, tmp_path: Path, piece: str) -> None:
+    """Quadratic reading of these would take minutes."""
+    text = piece * (600_000 // len(piece)) + " ijfw."
+    session.shell("t1", text, text)
+    session.user("x" + text)
+    session.failing_shell("t2", text, text + "</system-reminder>")
+    assert len(events_of(session.write(tmp_path))) == 3

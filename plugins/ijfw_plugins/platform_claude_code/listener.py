@@ -149,7 +149,10 @@ class Listener:
         if call is not None or offset is None:
             return call
         line = self._line_at(offset)
-        return next((c for c in _calls_in(line) if c.id == call_id), None) if line else None
+        again = {call.id: call for call in _calls_in(line)} if line else {}
+        call = again.pop(call_id, None)
+        self._calls.update((c.id, c) for c in again.values() if c.id in self._pending)
+        return call
 
     def _last_reply(self) -> str:
         if self._reply is None:

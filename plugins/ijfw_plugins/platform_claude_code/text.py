@@ -96,15 +96,21 @@ def said_instead(text: str) -> str:
 def output(text: str) -> str:
     """A tool's output without what the client added to it and what we injected."""
     text = strip_memory(clean(text))
-    if "<system-reminder>" in text:
-        text = _REMINDER.sub("", text)
+    text = _without_reminders(text)
     if text.startswith("<tool_use_error>"):
         text = text.removeprefix("<tool_use_error>").removesuffix("</tool_use_error>")
-    return text.rstrip()
+    return text
 
 
-# The client appends its reminders to results; a file that speaks of the tag stays as it is.
-_REMINDER = re.compile(r"\n*<system-reminder>[^<]*</system-reminder>\s*\Z")
+def _without_reminders(text: str) -> str:
+    """The client's reminders stand at the end of a result; elsewhere the tag is the file's own."""
+    text = text.rstrip()
+    while text.endswith("</system-reminder>"):
+        start = text.rfind("<system-reminder>")
+        if start < 0:
+            break
+        text = text[:start].rstrip()
+    return text
 
 
 def reply(text: str) -> str:

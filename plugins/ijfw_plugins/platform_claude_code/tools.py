@@ -14,6 +14,7 @@ DIFF_LINES = 40  # by the contract of Tool.input
 DIFF_CHARS = 4000
 MATCHED_LINES = 200  # above it lines are not matched, which is quadratic
 OTHER_CHARS = 500  # of the arguments of a tool we know nothing of
+COMMAND_CHARS = 20_000  # of a command in which a run of our own tool is looked for
 
 _KINDS: dict[str, ToolKind] = {
     "Bash": "shell",
@@ -34,9 +35,10 @@ _EXIT = re.compile(r"(?:Error: )?Exit code (-?\d{1,10})\b")
 _OUR_SERVER = ("mcp__ijfw__", "mcp__plugin_ijfw_")
 _OUR_FOLDER = re.compile(r"(?<![\w.-])\.ijfw(?![\w.-])")
 # `ijfw` as the word that is run: first, after a separator or a runner; not a folder's name.
+# Bounded repeats keep it linear.
 _OUR_COMMAND = re.compile(
     r"(?:^|[;&|(`\n][ \t]*|\b(?:sudo|exec|time|env|uvx|(?:uv|pipx|uv tool) run|python3? -m)[ \t]+)"
-    r"(?:\w+=\S*[ \t]+)*(?:[\w.~/-]*/)?ijfw(?:_core)?(?=[\s;|&)]|$)"
+    r"(?:\w{1,80}=\S{0,200}[ \t]{1,9}){0,8}(?:[\w.~/-]{0,300}/)?ijfw(?:_core)?(?=[\s;|&)]|$)"
 )
 
 
@@ -143,7 +145,11 @@ def _shown(kind: ToolKind, args: Mapping[str, Any]) -> tuple[str, str]:
 def _is_ours(kind: ToolKind, subject: str) -> bool:
     if ".ijfw" in subject and _OUR_FOLDER.search(subject):
         return True
-    return kind == "shell" and "ijfw" in subject and _OUR_COMMAND.search(subject) is not None
+    return (
+        kind == "shell"
+        and "ijfw" in subject
+        and _OUR_COMMAND.search(subject, 0, COMMAND_CHARS) is not None
+    )
 
 
 def _changes(args: Mapping[str, Any]) -> list[tuple[str, str]]:
