@@ -158,6 +158,7 @@ def _try(
     refused = bool(in_the_way)
     staged: dict[str, str] = {}
     if not dry_run and not refused:
+        made.undos = [pair for pair in made.undos if _undone_outside(writer, *pair, made)]
         done = _regrouped([record for record, _ in made.undos])
         try:
             for record in done:
@@ -167,7 +168,7 @@ def _try(
                 writer.write(done)
         except MismatchError:
             return None
-        staged = {c.change: _propose(writer, run, c) for c, _ in made.conflicts}
+        staged = {c.change: _propose(writer, run, c) for c, _ in made.conflicts if not c.external}
     return RevertReport(
         run="" if dry_run or refused else run.id,
         runs=tuple(sorted(chosen)),
@@ -260,6 +261,14 @@ def _undo_external(writer: Writer, run: Run, change: Record, made: _Plan) -> Non
         _undo(writer, run, change, None, None, len(made.undos)), external=change.external
     )
     made.undos.append((undo, change))
+
+
+def _undone_outside(writer: Writer, undo: Record, change: Record, made: _Plan) -> bool:
+    """Ask a store outside the file system to undo its own write; its "no" is a conflict."""
+    if not undo.external or writer.store.undo(undo.external):
+        return True
+    made.conflicts.append((change, HAND))
+    return False
 
 
 def _regrouped(records: Sequence[Record]) -> list[Record]:

@@ -1,0 +1,34 @@
+"""Fixtures for storage: a project in a temp folder and a writer over a trivial store."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from ijfw_core import roots as places
+from ijfw_core.roots import Roots
+from ijfw_core.writer import Writer
+from tests.storage.plainstore import PlainStore
+
+
+@pytest.fixture
+def roots(tmp_path: Path) -> Roots:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / ".git").mkdir()
+    found = places.find(project, {"HOME": str(tmp_path / "home")})
+    places.prepare(found)
+    return found
+
+
+@pytest.fixture
+def new_writer(roots: Roots) -> Callable[[], Writer]:
+    return lambda: Writer(roots, PlainStore(roots), lambda text: text)
+
+
+@pytest.fixture
+def writer(new_writer: Callable[[], Writer]) -> Writer:
+    return new_writer()

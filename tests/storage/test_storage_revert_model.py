@@ -1,0 +1,174 @@
+"""Random histories of writes, reverts, un-reverts, cascades and hand edits, byte for byte."""
+
+import itertools
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ijfw_hookspecs import Change
+
+from ijfw_core import revert, roots
+from ijfw_core.writer import Writer
+from tests.storage.plainstore import PlainStore, block, decision, run_of, snapshot
+
+TEXTS = st.text(alphabet="ab \n\udcff\ud7ff", max_size=12)
+SLOTS = st.integers(0, 3)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("write"), st.lists(st.tuples(SLOTS, TEXTS), min_size=1, max_size=3)),
+        st.tuples(st.just("archive"), SLOTS),
+        st.tuples(st.just("revert"), st.integers(0, 9)),
+        st.tuples(st.just("cascade"), st.integers(0, 9)),
+        st.tuples(st.just("hand"), SLOTS, st.sampled_from(["change", "remove", "add", "trim"])),
+    ),
+    min_size=2,
+    max_size=9,
+)
+
+
+@contextmanager
+def project() -> Iterator[Writer]:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder).resolve() / "project"
+        (place / ".git").mkdir(parents=True)
+        found = roots.find(place, {"HOME": folder + "/home"})
+        yield Writer(found, PlainStore(found), lambda text: text)
+
+
+class History:
+    """Drives a writer through a history and knows what must hold."""
+
+    def __init__(self, writer: Writer) -> None:
+        self.writer = writer
+        self.file = writer.roots.memory / "knowledge.md"
+        self.names = (f"run-{n}" for n in itertools.count())
+        self.hands: set[bytes] = set()
+        self.serial = itertools.count()
+
+    def ids(self) -> list[str]:
+        return [name for name, _ in self.writer.blocks_of("knowledge", "knowledge.md") if name]
+
+    def write(self, items: list[tuple[int, str]]) -> None:
+        changes = []
+        for slot, text in items:
+            name = f"e{slot}"
+            op = "supersede" if name in self.ids() else "create"
+            changes.append(Change(op=op, entry=decision(name, text), target=name))
+            self.writer.apply(run_of(next(self.names)), changes[-1:])
+
+    def archive(self, slot: int) -> None:
+        if f"e{slot}" in self.ids():
+            self.writer.apply(run_of(next(self.names)), [Change(op="archive", target=f"e{slot}")])
+
+    def hand(self, slot: int, how: str) -> None:
+        text = f"(mine) {next(self.serial)} end"
+        found = list(self.writer.blocks_of("knowledge", "knowledge.md"))
+        if how == "add":
+            found.append(
+                (
+                    "",
+                    ("" if not found or found[-1][1][-1:] == "\n" else "\n")
+                    + block(f"h{len(text)}{text.split()[1]}", text),
+                )
+            )
+        elif how == "trim" and found:
+            found[-1] = (found[-1][0], found[-1][1].rstrip("\n"))
+        place = next((n for n, (name, _) in enumerate(found) if name == f"e{slot}"), None)
+        if how == "change" and place is not None:
+            found[place] = ("", block(f"e{slot}", text))
+        elif how == "remove" and place is not None:
+            del found[place]
+        data = "".join(raw for _, raw in found).encode("utf-8", "surrogateescape")
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.write_bytes(data)
+        self.hands = {h for h in self.hands if h in data} | (
+            {text.encode()} & {text.encode()} if text.encode() in data else set()
+        )
+
+    def revert(self, nth: int, cascade: bool) -> None:
+        known = revert.runs(self.writer.roots)
+        if not known:
+            return
+        run = known[nth % len(known)].run
+        before = snapshot(self.writer.roots)
+        wanted = revert.plan(self.writer, [run], cascade=cascade)
+        assert snapshot(self.writer.roots) == before, "a dry run writes nothing"
+        done = revert.apply(self.writer, [run], cascade=cascade)
+        assert [c.change for c in done.changes] == [c.change for c in wanted.changes]
+        assert done.diff == wanted.diff
+        assert not (done.refused and cascade)
+        if done.refused:
+            assert snapshot(self.writer.roots) == before
+            return
+        if not done.changes or done.conflicts:
+            return
+        after = snapshot(self.writer.roots)
+        back = revert.apply(self.writer, [done.run])
+        assert not back.conflicts
+        assert snapshot(self.writer.roots) == before, "un-revert is byte exact"
+        again = revert.apply(self.writer, [back.run])
+        assert not again.conflicts
+        assert snapshot(self.writer.roots) == after, "and so is reverting again"
+
+    def check(self) -> None:
+        data = self.file.read_bytes() if self.file.exists() else b""
+        for text in self.hands:
+            assert text in data, "a hand's text stays"
+        assert self.writer.recover() == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(steps=STEPS)
+def test_any_history_keeps_hand_text_and_reverts_exactly(steps: list[tuple[object, ...]]) -> None:
+    with project() as writer:
+        history = History(writer)
+        for step in steps:
+            match step:
+                case ("write", list(items)):
+                    history.write(items)
+                case ("archive", int(slot)):
+                    history.archive(slot)
+                case ("revert" | "cascade" as word, int(nth)):
+                    history.revert(nth, word == "cascade")
+                case ("hand", int(slot), str(how)):
+                    history.hand(slot, how)
+            history.check()
+
+
+WRITES = st.lists(st.tuples(SLOTS, TEXTS), min_size=1, max_size=3)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    tail=st.sampled_from([b"", b"notes\n", b"no line feed \xff"]),
+    runs=st.lists(WRITES, min_size=1, max_size=5),
+    data=st.data(),
+)
+def test_a_cascade_gives_back_the_bytes_from_before_the_run(
+    tail: bytes, runs: list[list[tuple[int, str]]], data: st.DataObject
+) -> None:
+    with project() as writer:
+        history = History(writer)
+        writer.ready()
+        if tail:
+            history.file.write_bytes(tail)
+        states = [snapshot(writer.roots)]
+        for items in runs:
+            changes = []
+            for slot, text in items:
+                entry = decision(f"e{slot}", text)
+                op = "supersede" if entry.id in history.ids() else "create"
+                changes.append(Change(op=op, entry=entry, target=entry.id))
+                writer.apply(run_of(f"run-{len(states)}"), changes[-1:])
+            states.append(snapshot(writer.roots))
+        chosen = data.draw(st.integers(1, len(runs)))
+        known = {info.run for info in revert.runs(writer.roots)}
+        later = [f"run-{n}" for n in range(chosen, len(runs) + 1) if f"run-{n}" in known]
+        done = revert.apply(writer, later, cascade=True)
+        assert not done.conflicts
+        assert snapshot(writer.roots) == states[chosen - 1]
+        revert.apply(writer, [done.run])
+        assert snapshot(writer.roots) == states[-1]
