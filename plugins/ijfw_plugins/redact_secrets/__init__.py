@@ -1,0 +1,108 @@
+"""The hook `redact`: secrets by their prefix, structure, name, command, header or sentence.
+
+A text is looked at in several views (`views`). In each a literal gate says which rules can match at all,
+an anchored, bounded match reads the secret, and a validator tells it from names, references and examples.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from ijfw_hookspecs import Context, Span, hookimpl
+from msgspec import Struct
+
+from ijfw_plugins.redact_secrets import rules
+from ijfw_plugins.redact_secrets.assign import assignments
+from ijfw_plugins.redact_secrets.structure import structures
+from ijfw_plugins.redact_secrets.views import encoded, views
+
+_RUN = re.compile(r"[A-Za-z0-9_-]{14,}")
+_ASCII_LOWER = {upper: upper + 32 for upper in range(65, 91)}
+_HALF_ESCAPE = re.compile(r"\\u[0-9a-fA-F]{0,3}\Z")
+
+Piece = tuple[int, int, str, str]
+
+
+class Config(Struct, frozen=True, forbid_unknown_fields=True):
+    """Settings of this plugin."""
+
+    rules: tuple[str, ...] = ()  # rule files of the user: ours or gitleaks'
+    disable: tuple[str, ...] = ()  # ids of rules that are switched off
+
+
+@hookimpl
+def redact(text: str, context: Context) -> Sequence[Span]:
+    """The secrets in a text."""
+    settings = context.settings if isinstance(context.settings, Config) else Config()
+    pieces = find(text)
+    if settings.disable:
+        pieces = [piece for piece in pieces if piece[3] not in settings.disable]
+    if settings.rules:
+        pieces += user_rules(settings.rules).spans(text)
+    return [Span(start=s, end=e, kind=kind, rule=rule) for s, e, kind, rule in pieces]
+
+
+@cache
+def user_rules(paths: tuple[str, ...]) -> rules.UserRules:
+    """The user's rule files, read once a process."""
+    return rules.UserRules(paths)
+
+
+def find(text: str) -> list[Piece]:
+    """Start, end, kind and rule of every secret in a text, in any of its views."""
+    found: list[Piece] = []
+    for view in views(text):
+        for start, end, kind, rule in _scan(view.text):
+            if view.parent is None:
+                found.append((*_aligned(text, start, end), kind, rule))
+            else:
+                found.append((*view.source(start, end), kind, rule))
+        for start, end, plain in encoded(view.text):
+            inner = _scan(plain)
+            if inner:
+                found.append((*view.source(start, end), inner[0][2], inner[0][3]))
+    return found
+
+
+def _scan(text: str) -> list[Piece]:
+    lower = text.lower()
+    if len(lower) != len(text):
+        lower = text.translate(_ASCII_LOWER)
+    index = rules.built_in()
+    runs = _RUN.findall(text)
+    joined = "\n".join(runs)
+    found: list[Piece] = []
+    for table, gate, where in (
+        (index.in_runs, joined, text),
+        (index.in_text, text, text),
+        (index.in_lower, lower, lower),
+    ):
+        for literal, wanted in table.items():
+            if literal in gate:
+                for rule in wanted:
+                    found += [
+                        (s, e, rule.name, rule.id)
+                        for s, e in rules.hits(rule, literal, text, where)
+                    ]
+    found += [(s, e, kind, "name-value") for s, e, kind in assignments(text, lower)]
+    found += [(s, e, kind, kind) for s, e, kind in structures(text, lower, runs)]
+    return found
+
+
+def _aligned(text: str, start: int, end: int) -> tuple[int, int]:
+    """A range that cuts no backslash escape in two, so that JSON stays JSON."""
+    if _odd_slashes(text, start):
+        start -= 1
+    if _odd_slashes(text, end) and end < len(text):
+        end += 1
+    half = _HALF_ESCAPE.search(text, max(start, end - 5), end)
+    if half and end < len(text):
+        end = min(len(text), half.start() + 6)
+    return start, end
+
+
+def _odd_slashes(text: str, at: int) -> bool:
+    low = at
+    while low > 0 and text[low - 1] == "\\":
+        low -= 1
+    return (at - low) % 2 == 1

@@ -1,0 +1,236 @@
+"""Rules as data: TOML files, a subset of gitleaks' format, compiled only where a text needs them.
+
+A built-in rule has literals of 3 or more characters and runs only where one of them stands. User rules
+run on `regex` with a timeout, because nobody proved that they are linear.
+"""
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ijfw_plugins.redact_secrets.values import VALIDATORS, entropy
+
+FAMILIES = ("prefix", "prefix_more", "structure", "context")
+USER_TIMEOUT = 0.5  # seconds a user rule may take on one text; then the text is withheld
+
+_RUN = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class Allowlist(msgspec.Struct, frozen=True, rename="camel"):
+    """What a gitleaks rule leaves alone."""
+
+    regexes: tuple[str, ...] = ()
+    stopwords: tuple[str, ...] = ()
+    regex_target: str = "secret"
+    condition: str = "OR"
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """One rule. `literals` (or gitleaks' `keywords`) say where it runs, `regex` what is secret there.
+
+    The secret is the first group that took part, or the whole match; with `keep` it is the match
+    without these groups. `before` and `window` are characters around a literal that are looked at.
+    """
+
+    id: str
+    regex: str = ""
+    kind: str = ""
+    description: str = ""
+    literals: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    nocase: bool = False
+    short: bool = False  # the run of token characters around the literal may be under 14
+    before: int = 0
+    window: int = 640
+    validator: str = ""
+    keep: tuple[int, ...] = ()
+    entropy: float = 0.0
+    secretGroup: int = 0
+    allowlists: tuple[Allowlist, ...] = ()
+    examples: tuple[str, ...] = ()
+    negatives: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The kind in the marker."""
+        return self.kind or re.sub(r"[^a-z0-9]+", "-", self.id.lower()).strip("-")
+
+    def pieces(self, match: "re.Match[str]") -> list[tuple[int, int]]:
+        """What of a match is secret."""
+        if self.keep:
+            return _without(match, self.keep)
+        if self.secretGroup:
+            return [match.span(self.secretGroup)]
+        groups = range(1, (match.re.groups or 0) + 1)
+        taken = next((n for n in groups if match.start(n) >= 0), 0)
+        return [match.span(taken)]
+
+
+def _without(match: "re.Match[str]", keep: tuple[int, ...]) -> list[tuple[int, int]]:
+    pieces = []
+    at = match.start()
+    for start, end in sorted(match.span(n) for n in keep if match.start(n) >= 0):
+        if at < start:
+            pieces.append((at, start))
+        at = max(at, end)
+    if at < match.end():
+        pieces.append((at, match.end()))
+    return pieces
+
+
+class RuleFile(msgspec.Struct, frozen=True):
+    """A TOML rule file."""
+
+    rules: tuple[Rule, ...] = ()
+    allowlist: Allowlist = Allowlist()
+
+
+@cache
+def compiled(pattern: str, nocase: bool) -> re.Pattern[str]:
+    """The pattern, compiled when it is needed for the first time."""
+    return re.compile(pattern, re.I if nocase else 0)
+
+
+def read(path: Path) -> RuleFile:
+    """A rule file. Raises ValueError naming the file where it is not one."""
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), RuleFile)
+    except (OSError, ValueError, msgspec.ValidationError) as error:
+        raise ValueError(f"{path}: not a rule file: {error}") from error
+
+
+class Index:
+    """The built-in rules by literal: in runs of token characters, in the text, in the lower-case text."""
+
+    def __init__(self, rules: tuple[Rule, ...]) -> None:
+        self.rules = rules
+        self.in_runs: dict[str, list[Rule]] = {}
+        self.in_text: dict[str, list[Rule]] = {}
+        self.in_lower: dict[str, list[Rule]] = {}
+        for rule in rules:
+            if rule.nocase:
+                target = self.in_lower
+            elif rule.short or rule.before or any(not _RUN.fullmatch(x) for x in rule.literals):
+                target = self.in_text
+            else:
+                target = self.in_runs
+            for literal in rule.literals:
+                target.setdefault(literal, []).append(rule)
+
+
+@cache
+def built_in() -> Index:
+    """The rules of this folder, read once a process."""
+    folder = Path(__file__).parent
+    return Index(
+        tuple(rule for family in FAMILIES for rule in read(folder / f"{family}.toml").rules)
+    )
+
+
+def hits(rule: Rule, literal: str, text: str, where: str) -> list[tuple[int, int]]:
+    """The secrets of one rule in `text`; `where` is the text in which its literal is looked for."""
+    pattern = compiled(rule.regex, rule.nocase)
+    valid = VALIDATORS[rule.validator]
+    found: list[tuple[int, int]] = []
+    at = where.find(literal)
+    while at >= 0:
+        after = at + len(literal)
+        if rule.before:
+            low = max(at - rule.before, found[-1][1] if found else 0, 0)
+            match = pattern.search(text, low, at + rule.window)
+        elif _bounded(text, at, literal):
+            match = pattern.match(text, at, at + rule.window)
+        else:
+            match = None
+        if match:
+            pieces = rule.pieces(match)
+            if valid(match.string[pieces[0][0] : pieces[-1][1]]):
+                found += pieces
+                after = max(after, match.end())
+        at = where.find(literal, after)
+    return found
+
+
+def _bounded(text: str, at: int, literal: str) -> bool:
+    """Whether a token may start here: not inside a word, unless that is the end of an escape."""
+    if at == 0 or not literal[0].isalnum():
+        return True
+    before = text[at - 1]
+    if before.isascii() and before.isalnum():
+        return at > 1 and before in "nrtbf" and text[at - 2] == "\\"
+    return not (before in "_-" and len(literal) <= 3)
+
+
+# --- user rules ---------------------------------------------------------------------------------
+
+
+class UserRules:
+    """Rule files of the user, gitleaks' own among them, checked against their examples when loaded."""
+
+    def __init__(self, paths: tuple[str, ...]) -> None:
+        import regex  # type: ignore[import-untyped]
+
+        self._regex: Any = regex
+        self.rules: list[tuple[Rule, Any, Allowlist]] = []
+        for path in paths:
+            content = read(Path(path).expanduser())
+            for rule in content.rules:
+                if rule.regex:
+                    self.rules.append((rule, self._compile(rule, path), content.allowlist))
+                    self._self_test(rule, path)
+
+    def _compile(self, rule: Rule, path: str) -> Any:
+        if rule.validator not in VALIDATORS:
+            raise ValueError(f"{path}: rule {rule.id}: no validator {rule.validator!r}")
+        try:
+            pattern = rule.regex.replace(r"\z", r"\Z")
+            return self._regex.compile(pattern, self._regex.I if rule.nocase else 0)
+        except self._regex.error as error:
+            raise ValueError(f"{path}: rule {rule.id}: {error}") from error
+
+    def _self_test(self, rule: Rule, path: str) -> None:
+        for example in rule.examples:
+            if not self.spans(example, only=rule):
+                raise ValueError(f"{path}: rule {rule.id} does not find its own example")
+        for negative in rule.negatives:
+            if self.spans(negative, only=rule):
+                raise ValueError(f"{path}: rule {rule.id} finds its own negative")
+
+    def spans(self, text: str, only: Rule | None = None) -> list[tuple[int, int, str, str]]:
+        """Start, end, kind, rule id of everything the user's rules find. Raises TimeoutError."""
+        lower = text.lower()
+        found = []
+        for rule, pattern, everywhere in self.rules:
+            if only is not None and rule is not only:
+                continue
+            words = rule.literals or rule.keywords
+            if words and not any(word.lower() in lower for word in words):
+                continue
+            for match in pattern.finditer(text, timeout=USER_TIMEOUT):
+                pieces = rule.pieces(match)
+                secret = text[pieces[0][0] : pieces[-1][1]]
+                if not secret or not self._kept(rule, match.group(), secret, everywhere):
+                    found += [(start, end, rule.name, rule.id) for start, end in pieces if secret]
+        return found
+
+    def _kept(self, rule: Rule, match: str, secret: str, everywhere: Allowlist) -> bool:
+        if rule.entropy and entropy(secret) < rule.entropy:
+            return True
+        if not VALIDATORS[rule.validator](secret):
+            return True
+        return any(self._allowed(a, match, secret) for a in (*rule.allowlists, everywhere))
+
+    def _allowed(self, allow: Allowlist, match: str, secret: str) -> bool:
+        target = secret if allow.regex_target == "secret" else match
+        tests = []
+        if allow.regexes:
+            tests.append(
+                any(self._regex.search(r, target, timeout=USER_TIMEOUT) for r in allow.regexes)
+            )
+        if allow.stopwords:
+            tests.append(secret.lower() in {word.lower() for word in allow.stopwords})
+        return bool(tests) and (all(tests) if allow.condition == "AND" else any(tests))

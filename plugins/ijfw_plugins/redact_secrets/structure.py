@@ -1,0 +1,204 @@
+"""Secrets of more than one line or value: private keys, cookies, Kubernetes Secrets, private tags."""
+
+import re
+from collections.abc import Iterator
+
+from ijfw_plugins.redact_secrets.assign import Found
+from ijfw_plugins.redact_secrets.values import name_kind, placeholder, reference, token_like
+
+KEY_SIZE = 24 << 10  # characters of a private key that are looked at
+_BEGIN = re.compile(r"-{2,6} ?BEGIN [A-Z0-9 ]{0,40}\Z")
+_END = re.compile(r"-{2,6} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-{0,6}")
+_IS_END = re.compile(r"-{2,6} ?END [A-Z0-9 ]{0,40}\Z")
+_REST = re.compile(r"PRIVATE KEY(?: BLOCK)?-{0,6}")
+_BODY = re.compile(
+    r"(?:(?:\\+[nrt]|[\s\"'`+,;|>#*:\\-]|\d{1,5}(?:→|\||:)){1,80}+"
+    r"|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]{0,200}"
+    r"|[A-Za-z0-9+/=_]{16,}+|[A-Za-z0-9+/=]{1,15}(?=\s*\\*[nr\"']|\s*\Z))*+"
+)
+_LONG = re.compile(r"[A-Za-z0-9+/]{16}")
+_TAIL = re.compile(r"(?:[A-Za-z0-9+/=]{1,128}(?:\\+[nr]|\s|[\"'+,>|]){0,24})+\Z")
+
+_COOKIE = re.compile(
+    r"(?:set-)?cookies?[\"'\]]{0,2}\s{0,3}(?:=>|[:=,])\s{0,3}[\"'`]?(?=[^\s;=]{1,80}=)", re.I
+)
+_CRUMB = re.compile(r"([^\s;=\"',]{1,80})=([^;\s\"'`\\<>]{0,4096})")
+_CRUMB_END = re.compile(r"[\"'`\n\\]|\Z")
+_CRUMB_NAME = re.compile(
+    r"sess|sid|auth|token|csrf|xsrf|jwt|secret|login|remember|identity|sso|saml|clearance|credential|key",
+    re.I,
+)
+_ATTRIBUTE = frozenset(
+    {
+        "path",
+        "domain",
+        "expires",
+        "max-age",
+        "samesite",
+        "priority",
+        "version",
+        "comment",
+        "theme",
+        "lang",
+        "locale",
+    }
+)
+
+_SECRET_KIND = re.compile(r"[\"']?kind[\"']?\s{0,3}:\s{0,3}[\"']?Secret\b")
+_YAML_DATA = re.compile(r"^([ \t]{0,40})(?:data|stringData):[ \t]*\r?\n", re.M)
+_YAML_ITEM = re.compile(r"([ \t]{1,60})([\w.-]{1,128}):[ \t]+(?:[|>][+-]?[ \t]*)?([^\n]{1,8192})?")
+_JSON_DATA = re.compile(r"[\"'](?:data|stringData)[\"']\s{0,4}:\s{0,4}\{([^{}]{1,16000})\}")
+_JSON_ITEM = re.compile(r"[\"'][\w.-]{1,128}[\"']\s{0,4}:\s{0,4}[\"']([^\"'\\]{1,8192})[\"']")
+
+_DISCORD = re.compile(
+    r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,45}"
+)
+
+
+def structures(text: str, lower: str, runs: list[str]) -> Iterator[Found]:
+    """Every secret of these shapes; `runs` are the long runs of token characters in the text."""
+    if "PRIVATE KEY" in text:
+        yield from private_keys(text)
+    if "cookie" in lower:
+        yield from cookies(text, lower)
+    if "Secret" in text and "kind" in text:
+        yield from kubernetes(text)
+    for opened, closed in (("<private>", "</private>"), ("&lt;private&gt;", "&lt;/private&gt;")):
+        if opened in lower:
+            yield from _tagged(lower, opened, closed)
+    if any(23 <= len(run) <= 28 and run[0] in "MNO" for run in runs):
+        for match in _DISCORD.finditer(text):
+            yield Found(match.start(), match.end(), "discord-bot")
+
+
+def private_keys(text: str) -> Iterator[Found]:
+    """PEM and its relatives: whole, on one line, escaped, without its end or without its beginning."""
+    done = 0
+    at = text.find("PRIVATE KEY")
+    while at >= 0:
+        begin = _BEGIN.search(text, max(done, at - 60), at)
+        rest = _REST.match(text, at)
+        after = rest.end() if rest else at + 11
+        if begin:
+            end = _END.search(text, after, after + KEY_SIZE)
+            other = text.find("BEGIN", after, end.start()) if end else -1
+            stop = end.end() if end and other < 0 else after
+            if stop == after or not _LONG.search(text, after, stop):
+                body = _BODY.match(text, after, after + KEY_SIZE)
+                stop = body.end() if body and _LONG.search(body.group()) else after
+            if stop > after:
+                done = _trimmed(text, after, stop)
+                yield Found(begin.start(), done, "private-key")
+                after = max(after, done)
+        else:
+            footer = _IS_END.search(text, max(done, at - 60), at)
+            if footer:
+                tail = _tail(text, max(done, footer.start() - 16384), footer.start())
+                if tail < footer.start():
+                    yield Found(tail, after, "private-key")
+                done = after
+        at = text.find("PRIVATE KEY", after)
+
+
+def _trimmed(text: str, low: int, end: int) -> int:
+    """Without trailing white space and quotes, which belong to the text around."""
+    while end > low and (
+        text[end - 1] in " \t\r\n\"'`,;|>#" or text[end - 2 : end] in ("\\n", "\\r")
+    ):
+        end -= 2 if text[end - 2 : end] in ("\\n", "\\r") else 1
+    return end
+
+
+def _tail(text: str, low: int, high: int) -> int:
+    """Where the base64 lines in front of an END line begin."""
+    start = at = high
+    while at > low:
+        line_start = max(text.rfind("\n", low, at - 1) + 1, low)
+        line = text[line_start:at].strip(" \t\r\n>|+\"',")
+        if not re.fullmatch(
+            r"[A-Za-z0-9+/=]{1,128}(?:(?:\s|\\+[nr])+[A-Za-z0-9+/=]{1,128})*\\*[nr]?", line
+        ):
+            found = re.search(
+                r"(?:[A-Za-z0-9+/=]{16,128}(?:\s|\\+[nr])+)+[A-Za-z0-9+/=]{0,128}\\*[nr]?\s*\Z",
+                text[line_start:at],
+            )
+            return line_start + found.start() if found and start == high else start
+        if len(line) < 40 and start != high:
+            return start
+        start = line_start + (
+            len(text[line_start:at]) - len(text[line_start:at].lstrip(" \t>|+\"',"))
+        )
+        at = line_start
+    return start
+
+
+def cookies(text: str, lower: str) -> Iterator[Found]:
+    """The values of a Cookie header that carry a session."""
+    at = lower.find("cookie")
+    while at >= 0:
+        head = _COOKIE.match(text, max(0, at - 4)) or _COOKIE.match(text, at)
+        after = at + 6
+        if head:
+            limit = _CRUMB_END.search(text, head.end(), head.end() + 8192)
+            after = limit.start() if limit else head.end() + 8192
+            for crumb in _CRUMB.finditer(text, head.end(), after):
+                if _session(crumb.group(1), crumb.group(2)):
+                    yield Found(crumb.start(2), crumb.end(2), "cookie")
+        at = lower.find("cookie", max(after, at + 6))
+
+
+def _session(name: str, value: str) -> bool:
+    if name.lower() in _ATTRIBUTE or placeholder(value) or reference(value, True) or len(value) < 8:
+        return False
+    if _CRUMB_NAME.search(name) or name_kind(name):
+        return any(c.isdigit() for c in value) or len(value) >= 16
+    return token_like(value, 20)
+
+
+def kubernetes(text: str) -> Iterator[Found]:
+    """The values of a Kubernetes Secret, in YAML or JSON; their names stay."""
+    last = 0
+    for kind in _SECRET_KIND.finditer(text):
+        low, high = max(last, kind.start() - 8192), kind.end() + 8192
+        divider = text.rfind("\n---", low, kind.start())
+        low = divider if divider > 0 else low
+        divider = text.find("\n---", kind.end(), high)
+        high = divider if divider > 0 else min(high, len(text))
+        for data in _YAML_DATA.finditer(text, low, high):
+            yield from _items(text, data, high)
+        for data in _JSON_DATA.finditer(text, low, high):
+            for item in _JSON_ITEM.finditer(text, data.start(1), data.end(1)):
+                if not reference(item.group(1), True):
+                    yield Found(item.start(1), item.end(1), "kubernetes-secret")
+        last = kind.end()
+
+
+def _items(text: str, data: re.Match[str], high: int) -> Iterator[Found]:
+    indent = len(data.group(1))
+    at = data.end()
+    while at < high:
+        line_end = text.find("\n", at, high)
+        line_end = high if line_end < 0 else line_end
+        line = text[at:line_end]
+        depth = len(line) - len(line.lstrip())
+        if line.strip() and depth <= indent:
+            return
+        item = _YAML_ITEM.match(text, at, line_end)
+        if item and item.group(3):
+            value = item.group(3).rstrip()
+            if not reference(value, True) and not placeholder(value):
+                yield Found(item.start(3), item.start(3) + len(value), "kubernetes-secret")
+        elif line.strip() and not item:
+            yield Found(at + depth, at + len(line.rstrip()), "kubernetes-secret")
+        at = line_end + 1
+
+
+def _tagged(lower: str, opened: str, closed: str) -> Iterator[Found]:
+    at = lower.find(opened)
+    while at >= 0:
+        end = lower.find(closed, at)
+        if end < 0:
+            return
+        if any(c.isalnum() for c in lower[at + len(opened) : end]):
+            yield Found(at, end + len(closed), "private")
+        at = lower.find(opened, end)

@@ -1,0 +1,186 @@
+"""Views of a text in which hidden secrets become plain, each with a map back to the raw text.
+
+A view is made only where its mark (an escape, an entity, a zero-width character) is in the text.
+"""
+
+import base64
+import binascii
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+# C0 controls but tab and newlines, soft hyphen, zero-width, bidi, variation selectors, tag block, ANSI.
+_HIDDEN = re.compile(
+    "\x1b\\[[0-9;?]{0,16}[ -/]?[@-~]|[\x00-\x08\x0e-\x1f\x7f\u00ad\u034f\u061c\u180e\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
+)
+_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[\"'\\/bfnrt])")
+_SIMPLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_ENTITY = re.compile(r"&(?:quot|apos|amp|lt|gt|nbsp|#(?:\d{2,5}|x[0-9a-fA-F]{2,4}));")
+_NAMED = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">", "nbsp": " "}
+_PERCENT = re.compile(r"%[0-7][0-9a-fA-F]")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{40,4000}={0,2}")
+_BREAK = re.compile(
+    r"(?:[\"'][ \t]*[+.\\]?[ \t]*\r?\n[ \t>|]{0,24}[\"']|\\?[ \t]*\r?\n[ \t>|]{0,24})"
+    r"(?=([A-Za-z0-9+/_.-]{4,512}={0,2})[\"'`,;)]{0,3}[ \t\r]*(?:\n|\Z))"
+)
+_LEFT = re.compile(r"[A-Za-z0-9+/_=.-]{8,512}\Z")
+
+
+class View(NamedTuple):
+    """A text and where each of its characters came from."""
+
+    text: str
+    parent: "View | None" = None
+    at: tuple[int, ...] = ()  # where a piece starts in this text
+    raw: tuple[int, ...] = ()  # where it starts in the parent
+    unit: tuple[int, ...] = ()  # where it ends in the parent, if it is one decoded unit; else -1
+
+    def source(self, start: int, end: int) -> tuple[int, int]:
+        """The range of the raw text that became `self.text[start:end]`; never half an escape."""
+        if self.parent is None:
+            return start, end
+        first = bisect_right(self.at, start) - 1
+        last = bisect_right(self.at, max(end - 1, start)) - 1
+        from_ = (
+            self.raw[first] if self.unit[first] >= 0 else self.raw[first] + start - self.at[first]
+        )
+        to = self.unit[last] if self.unit[last] >= 0 else self.raw[last] + end - self.at[last]
+        return self.parent.source(from_, to)
+
+
+def _decode(parent: View, pattern: re.Pattern[str], plain: Callable[[str], str]) -> View | None:
+    """`parent` with each match replaced; None where nothing matched."""
+    text = parent.text
+    out: list[str] = []
+    at, raw, unit = [0], [0], [-1]
+    view_end = raw_end = 0
+    for match in pattern.finditer(text):
+        start, end = match.span()
+        out.append(text[raw_end:start])
+        view_end += start - raw_end
+        new = plain(match.group())
+        if new:
+            at.append(view_end)
+            raw.append(start)
+            unit.append(end)
+            out.append(new)
+            view_end += len(new)
+        at.append(view_end)
+        raw.append(end)
+        unit.append(-1)
+        raw_end = end
+    if raw_end == 0:
+        return None
+    out.append(text[raw_end:])
+    return View("".join(out), parent, tuple(at), tuple(raw), tuple(unit))
+
+
+def _plain_escape(found: str) -> str:
+    kind = found[1]
+    if kind in "ux":
+        return chr(int(found[2:], 16))
+    return _SIMPLE.get(kind, kind)
+
+
+def _plain_entity(found: str) -> str:
+    body = found[1:-1]
+    if body[0] != "#":
+        return _NAMED[body]
+    return chr(int(body[2:], 16) if body[1] == "x" else int(body[1:]))
+
+
+def _plain_percent(found: str) -> str:
+    return chr(int(found[1:], 16))
+
+
+def mixed(text: str) -> bool:
+    """Whether a run of characters looks like a piece of a token: letters with digits, or case mixed inside."""
+    digits = any(c.isdigit() for c in text)
+    letters = any(c.isalpha() for c in text)
+    inner = text[1:]
+    return (digits and letters) or (
+        any(c.isupper() for c in inner) and any(c.islower() for c in inner)
+    )
+
+
+def unwrapped(parent: View) -> View | None:
+    """The text with line breaks taken out of tokens that were wrapped over lines."""
+    text = parent.text
+    if "\n" not in text:
+        return None
+    out: list[str] = []
+    at, raw, unit = [0], [0], [-1]
+    view_end = raw_end = 0
+    for match in _BREAK.finditer(text):
+        start, end = match.span()
+        left = _LEFT.search(text, max(raw_end, start - 512), start)
+        if left is None or not (mixed(left.group()) and mixed(match.group(1))):
+            continue
+        out.append(text[raw_end:start])
+        view_end += start - raw_end
+        at.append(view_end)
+        raw.append(end)
+        unit.append(-1)
+        raw_end = end
+    if raw_end == 0:
+        return None
+    out.append(text[raw_end:])
+    return View("".join(out), parent, tuple(at), tuple(raw), tuple(unit))
+
+
+def views(text: str) -> Iterator[View]:
+    """The raw text and every decoded view of it, with line breaks in tokens undone in each."""
+    base = View(text)
+    flat = [base]
+    stripped = None
+    if not text.isascii() or not text.isprintable():
+        stripped = _decode(base, _HIDDEN, lambda _: "")
+    if stripped:
+        flat.append(stripped)
+    top = stripped or base
+    view: View | None = top
+    for _ in range(3):
+        if view is None or "\\" not in view.text:
+            break
+        view = _decode(view, _ESCAPE, _plain_escape)
+        if view:
+            flat.append(view)
+    if "&" in text:
+        decoded = _decode(top, _ENTITY, _plain_entity)
+        if decoded:
+            flat.append(decoded)
+    if "%" in text:
+        decoded = _decode(top, _PERCENT, _plain_percent)
+        if decoded:
+            flat.append(decoded)
+    for view in flat:
+        yield view
+        joined = unwrapped(view)
+        if joined:
+            yield joined
+
+
+def encoded(text: str) -> Iterator[tuple[int, int, str]]:
+    """Runs of base64 that decode to a readable text: start, end, the text."""
+    for match in _BASE64.finditer(text):
+        run = match.group()
+        if not _readable(_bytes(run[:40])):
+            continue
+        plain = _bytes(run)
+        yield match.start(), match.end(), plain.replace(b"\0", b"").decode("utf-8", "replace")
+
+
+def _bytes(run: str) -> bytes:
+    body = run.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return base64.b64decode(body[: len(body) - (len(body) % 4 == 1)] + "=" * (-len(body) % 4))
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _readable(plain: bytes) -> bool:
+    plain = plain.replace(b"\0", b"")
+    good = sum(32 <= c < 127 or c in (9, 10, 13) for c in plain)
+    return len(plain) >= 12 and good == len(plain)
