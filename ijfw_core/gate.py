@@ -9,8 +9,9 @@ from typing import Literal, NamedTuple
 
 from ijfw_hookspecs import Relation, Score
 
-from ijfw_core.config import Gate
 from ijfw_core.grammar.lessons import Lesson
+from ijfw_core.settings import Gate
+from ijfw_core.text import format_time
 
 RANK: dict[Relation, int] = {"duplicate": 3, "update": 2, "near": 1, "": 0}
 WRITES = frozenset({"write", "supersede"})
@@ -53,7 +54,7 @@ def judge(scores: Sequence[tuple[str, Score]], gate: Gate) -> Verdict:
 def writes_left(lessons: Iterable[Lesson], session: str, day: str, gate: Gate) -> int:
     """How many writes a session has left on a UTC day (`YYYY-MM-DD`)."""
     done = sum(
-        lesson.op in WRITES and lesson.session == session and lesson.at.startswith(day)
+        lesson.op in WRITES and lesson.session == session and format_time(lesson.at).startswith(day)
         for lesson in lessons
     )
     return max(gate.writes_per_session - done, 0)

@@ -12,7 +12,7 @@ from ijfw_hookspecs import AgentEvent, Context, Signal
 
 from ijfw_core.hooks import Hooks
 from ijfw_core.redaction import Redactor
-from ijfw_core.text import cap, clean, digest, one_line
+from ijfw_core.text import cap, clean, digest, one_line, strip_redactions
 
 HISTORY = 400  # events kept for pairing an error with its fix; a bound on memory
 SIGNALS = 2000  # signals kept of one session
@@ -52,7 +52,7 @@ class Listener:
         for plugin, raw in self._hooks.on_signal(event, self._context):
             signal = self._finish(plugin, raw, event)
             identity = signal_id(signal)
-            if signal.text and identity not in self._seen:
+            if _says_something(signal.text) and identity not in self._seen:
                 self._seen.add(identity)
                 yield signal
 
@@ -82,6 +82,11 @@ def signal_id(signal: Signal) -> str:
 def key_digest(key: str) -> str:
     """The 12 hex digits by which entries and log lines name a cluster's key."""
     return digest(key, 6)
+
+
+def _says_something(text: str) -> bool:
+    """Whether anything is left beside what was redacted."""
+    return any(char.isalnum() for char in strip_redactions(text))
 
 
 def _without_output(event: AgentEvent) -> AgentEvent:

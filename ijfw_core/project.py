@@ -54,13 +54,18 @@ class Project:
     @cached_property
     def memory(self) -> MemoryView:
         """What is known, redacted."""
-        return MemoryView(self.store, self.redactor)
+        return MemoryView(self.store, Redactor(self.hooks, self._context("", _Nothing())))
 
     @cached_property
     def writer(self) -> Writer:
         """The only way to change memory."""
         roots.prepare(self.roots)
         return Writer(self.roots, self.store, self.redactor.text)
+
+    def check_redaction(self) -> None:
+        """Raise WithheldError or RefusedError, saying what to do, where secrets would not be found."""
+        self.hooks.redact("ready?", self._context("", _Nothing()))
+        self.redactor.check()
 
     def context(self, session: str) -> Context:
         """What hooks are given."""

@@ -11,7 +11,7 @@ from ijfw_core.errors import NotFoundError
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.project import Project
 from ijfw_core.service import find
-from ijfw_core.text import format_time, new_id, slug
+from ijfw_core.text import new_id, slug
 from ijfw_core.worker import CURATED
 from ijfw_core.writer import Run
 
@@ -64,7 +64,7 @@ def reject(project: Project, entry: Entry) -> None:
     run = Run(id=new_id(project.now), kind="command", at=project.now, session=entry.session)
     project.writer.apply(run, [_archive(entry, "rejected")])
     lesson = Lesson(
-        at=format_time(project.now),
+        at=project.now,
         op="reject",
         run=run.id,
         session=entry.session,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
-from ijfw_hookspecs import AgentEvent, Candidate, Change, Entry, Hit, Kind, Query, Signal
+from ijfw_hookspecs import AgentEvent, Candidate, Change, Entry, Hit, Kind, Query, Signal, Tier
 from msgspec.structs import replace
 
 from ijfw_core import gate, lessons_log, transcripts, worker
@@ -17,8 +17,10 @@ from ijfw_core.text import new_id, one_line
 from ijfw_core.worker import Judged, Report
 from ijfw_core.writer import Run
 
+TIERS: tuple[Tier, ...] = ("knowledge", "team", "global", "journal", "handoff", "staged")
 KINDS: tuple[Kind, ...] = ("pattern", "decision", "preference", "observation")
 Stored = Literal["written", "staged", "duplicate", "superseded"]
+WITHHELD = "redactor-error"  # counted by the redactor where a text was withheld whole
 
 
 class Captured(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,9 +55,11 @@ def capture(
 ) -> tuple[Captured, Report]:
     """Run the whole way of one memory on a transcript.
 
-    What was read before is not judged again. Raises NotFoundError for a missing file and
-    IjfwError where no adapter knows it; nothing is stored then.
+    What was read before is not judged again. Raises NotFoundError for a missing file, IjfwError
+    where no adapter knows it, and WithheldError or RefusedError where a redactor does not work;
+    nothing is stored then.
     """
+    project.check_redaction()
     mark = transcripts.bookmark_path(project.roots.folder, path)
     adapters = project.hooks.adapters()
     start = transcripts.load_bookmark(mark)
@@ -78,7 +82,8 @@ def capture(
     report = worker.conclude(project, session, heard, fresh, dry_run=dry_run)
     if not dry_run:
         project.writer.ready()
-        transcripts.save_bookmark(mark, reading.bookmark)
+        if not project.redactor.counts[WITHHELD]:  # what was withheld is heard again next time
+            transcripts.save_bookmark(mark, reading.bookmark)
     return _captured(project, report, events, reading.bad_records, len(fresh)), report
 
 
@@ -175,10 +180,12 @@ def listing(
     project: Project, *, tier: str = "", kind: str = "", tag: str = "", automatic: bool = False
 ) -> list[Entry]:
     """Entries of memory in file order, filtered."""
-    tiers = (tier,) if tier else ()
+    if tier and tier not in TIERS:
+        raise UsageError(f"unknown tier {tier!r}; one of {', '.join(TIERS)}")
+    tiers = tuple(t for t in TIERS if t == tier)
     return [
         entry
-        for entry in project.memory.entries(*tiers)  # type: ignore[arg-type]
+        for entry in project.memory.entries(*tiers)
         if (not kind or entry.kind == kind)
         and (not tag or tag in entry.tags)
         and (not automatic or entry.origin == "auto")
@@ -193,8 +200,7 @@ def find(project: Project, name: str) -> Entry:
     exact = project.memory.get(name)
     if exact is not None:
         return exact
-    tiers = ("knowledge", "team", "global", "journal", "handoff", "staged")
-    every = project.memory.entries(*tiers)  # type: ignore[arg-type]
+    every = project.memory.entries(*TIERS)
     near = [e for e in every if len(name) >= 4 and e.id.lower().startswith(name.lower())]
     if len(near) == 1:
         return near[0]
@@ -210,10 +216,10 @@ def matching(project: Project, pattern: str) -> list[Entry]:
     except NotFoundError:
         pass
     needle = re.compile(re.escape(pattern), re.I)
-    tiers = ("knowledge", "global", "journal", "handoff", "staged")
+    own = (tier for tier in TIERS if tier != "team")
     return [
         entry
-        for entry in project.memory.entries(*tiers)  # type: ignore[arg-type]
+        for entry in project.memory.entries(*own)
         if needle.search("\n".join((entry.summary, entry.content, entry.why, *entry.tags)))
     ]
 
@@ -232,7 +238,8 @@ def undo_command(lines: Iterable[Lesson]) -> str:
 def search(project: Project, text: str, limit: int = 10) -> list[Hit]:
     """Hits of all retrievers, best first; memory is scanned where no retriever answers."""
     query = Query(text=text, limit=limit)
-    lists = project.hooks.search(query, project.context("")) or [project.memory.search(query)]
+    lists = project.hooks.search(query, project.context(""))
+    lists = lists or [list(project.memory.search(query))]
     best = {hit.entry.id: hit for hits in reversed(lists) for hit in reversed(hits)}
     return sorted(best.values(), key=lambda hit: -hit.score)[:limit]
 

@@ -257,13 +257,13 @@ def key_of(candidate: Candidate) -> str:
 def _lesson(project: "Project", run: Run, item: Judged) -> Lesson:
     verdict = item.verdict
     return Lesson(
-        at=format_time(project.now),
+        at=project.now,
         op="duplicate" if verdict.action == "duplicate" else "drop",
         run=run.id,
         session=run.session,
         entry=verdict.of or "-",
         slug=slug(item.candidate.summary),
-        confidence=f"{verdict.confidence:.2f}",
+        confidence=round(verdict.confidence, 2),
         plugin=item.plugin,
         key=key_of(item.candidate),
         reason=cap(one_line(verdict.reason), 200),

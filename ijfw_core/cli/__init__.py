@@ -1,12 +1,15 @@
-"""The command line: thin skins over `ijfw_core.service`, each imported only when it is called."""
+"""The command line: thin skins over `ijfw_core.service`, each imported only when it is called.
 
-import importlib
+The overview (`ijfw`, `ijfw --help`) is printed without click, whose import costs four times a bare
+interpreter.
+"""
 
-import click
+import sys
+from collections.abc import Sequence
 
 from ijfw_core import __version__
 
-# name -> (module, attribute, one-line help); the help is here so that `ijfw --help` imports none of them.
+# name -> (module, attribute, one-line help)
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "demo": ("demo", "demo", "Run the whole job on a bundled session and show each stage."),
     "capture": ("capture", "capture", "Turn a session's transcript into memories."),
@@ -20,36 +23,32 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "config": ("plugins", "config", "Show every setting and where it comes from."),
     "trust": ("plugins", "trust", "Trust this project's own .ijfw/config.toml."),
 }
+OPTIONS = {
+    "--no-plugins": "Load built-in plugins only.",
+    "--version": "Show the version and exit.",
+    "-h, --help": "Show this message and exit.",
+}
+EXAMPLE = "ijfw capture session.jsonl && ijfw memory list"
 
 
-class LazyGroup(click.Group):
-    """A group whose commands are imported when they are needed."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module, attribute, _ = COMMANDS[cmd_name]
-        command: click.Command = getattr(
-            importlib.import_module(f"ijfw_core.cli.{module}"), attribute
-        )
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry[2]) for name, entry in COMMANDS.items()])
+def overview() -> str:
+    """What `ijfw --help` prints."""
+    lines = ["Usage: ijfw [OPTIONS] COMMAND [ARGS]...", ""]
+    lines += ["  Local-first memory for AI coding agents.", "", "Options:"]
+    lines += [f"  {name:13} {text}" for name, text in OPTIONS.items()]
+    lines += ["", "Commands:"]
+    lines += [f"  {name:13} {entry[2]}" for name, entry in COMMANDS.items()]
+    return "\n".join([*lines, "", f"  Example: {EXAMPLE}", ""])
 
 
-@click.group(
-    cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Example: ijfw capture session.jsonl && ijfw memory list",
-)
-@click.version_option(__version__, prog_name="ijfw")
-@click.option("--no-plugins", is_flag=True, help="Load built-in plugins only.")
-@click.pass_context
-def main(ctx: click.Context, no_plugins: bool) -> None:
-    """Local-first memory for AI coding agents."""
-    ctx.ensure_object(dict)["no_plugins"] = no_plugins
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; exits with the command's status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words in ([], ["-h"], ["--help"]):
+        sys.stdout.write(overview())
+    elif words == ["--version"]:
+        sys.stdout.write(f"ijfw, version {__version__}\n")
+    else:
+        from ijfw_core.cli.group import ijfw
+
+        ijfw.main(words, prog_name="ijfw")

@@ -11,8 +11,10 @@ from typing import Any
 import click
 from ijfw_hookspecs import AgentEvent, Signal
 
+from ijfw_core import files
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say
 from ijfw_core.project import Project, open_project
+from ijfw_core.redaction import Redactor
 from ijfw_core.text import one_line
 
 
@@ -49,12 +51,14 @@ def _play(place: Path, *, quiet: bool) -> dict[str, Any]:
 
     tell("1. Listen and redact: what was worth keeping in a session of a coding agent\n")
 
+    hide = Redactor(project.hooks, project.context("")).text  # for this screen; counts apart
+
     def show(event: AgentEvent, found: Sequence[Signal]) -> None:
         source = event.text if event.kind == "prompt" else event.tool.input if event.tool else ""
         for signal in found:
             if signal.kind != "intent":
                 tell(f"   {signal.kind:12} {one_line(signal.text)[:90]}")
-                tell(f"   {'':12} from: {one_line(project.redactor.text(source))[:84]}")
+                tell(f"   {'':12} from: {one_line(hide(source))[:84]}")
 
     captured, report = service.capture(project, str(transcript), on_signal=show)
     hidden = sum(captured.redactions.values())
@@ -83,7 +87,7 @@ def _play(place: Path, *, quiet: bool) -> dict[str, Any]:
 
 def _show_entries(project: Project, tell: Any) -> None:
     tell("\n5. knowledge.md, as a person or an agent reads it\n")
-    text = (project.roots.memory / "knowledge.md").read_text("utf-8", "replace")
+    text = files.read_text(project.roots.memory / "knowledge.md")
     for line in text.rstrip().splitlines():
         tell(f"   {line}")
 

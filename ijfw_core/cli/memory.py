@@ -87,7 +87,7 @@ def show(ctx: click.Context, entry_id: str, as_json: bool) -> None:
     if lines:
         say("\nHistory:")
         for line in lines:
-            say(f"  {line.at} {line.op} {line.confidence} {line.reason}")
+            say(f"  {format_time(line.at)} {line.op} {line.confidence:.2f} {line.reason}")
     if undo:
         say(f"\nUndo: {undo}")
 
@@ -181,5 +181,5 @@ def audit(ctx: click.Context, session: str, as_json: bool) -> None:
     print_entries(entries)
     say(f"{len(entries)} automatic memories; {len(log)} lines in LESSONS.md, the last of them:")
     for line in log[-10:]:
-        say(f"  {line.at} {line.op} {line.slug}: {line.reason}")
+        say(f"  {format_time(line.at)} {line.op} {line.slug}: {line.reason}")
     say("Remove one: ijfw memory forget ID. Undo a session: ijfw memory revert --session ID.")

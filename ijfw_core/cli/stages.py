@@ -94,19 +94,26 @@ def _heard(project: Project, line: SignalLine) -> list[dict[str, Any]]:
     from ijfw_core.listen import Listener
 
     context = project.context("signals")
-    common = {"platform": "text", "session": "signals", "cwd": str(project.roots.project)}
-    if line.role == "user":
-        event = AgentEvent(
-            kind="prompt", at=project.now, text=line.text, reply=line.previous_assistant,
-            turn="1", **common,
-        )  # fmt: skip
-    else:
-        code = line.exit_code
-        tool = Tool(
-            name="shell", kind="shell", input=line.command, output=line.text, call_id="1",
-            exit_code=code,
-        )  # fmt: skip
-        event = AgentEvent(kind="tool_end", at=project.now, tool=tool, turn="1", **common)
+    user = line.role == "user"
+    tool = Tool(
+        name="shell",
+        kind="shell",
+        input=line.command,
+        output=line.text,
+        call_id="1",
+        exit_code=line.exit_code,
+    )
+    event = AgentEvent(
+        platform="text",
+        session="signals",
+        cwd=str(project.roots.project),
+        kind="prompt" if user else "tool_end",
+        at=project.now,
+        turn="1",
+        text=line.text if user else "",
+        reply=line.previous_assistant,
+        tool=None if user else tool,
+    )
     return [
         {
             "kind": signal.kind,

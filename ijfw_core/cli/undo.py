@@ -1,9 +1,16 @@
 """`ijfw memory revert` and `ijfw memory forget`."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import click
 
 from ijfw_core.cli.opened import project_of
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say, table, warn
+from ijfw_core.text import format_time
+
+if TYPE_CHECKING:
+    from ijfw_core.revert import RevertReport, RunInfo
 
 
 @click.command(epilog="Example: ijfw memory forget 01JZK3 --yes")
@@ -33,3 +40,78 @@ def forget(ctx: click.Context, pattern: str, yes: bool, as_json: bool) -> None:
     forgetting.forget(project.writer, [entry.id for entry in entries])
     ids = [entry.id for entry in entries]
     emit_json({"forgotten": ids}) if as_json else say(f"Forgot {len(ids)}: {', '.join(ids)}")
+
+
+@click.command(epilog="Example: ijfw memory revert --session 0b1c2d3e --dry-run")
+@click.option("--session", default="", help="Undo all that a session wrote.")
+@click.option("--dream", default="", help="Undo a whole dream.")
+@click.option("--run", "run_id", default="", help="Undo one run: a command, a pass, or a revert.")
+@click.option("--list", "list_runs", is_flag=True, help="List what can be undone.")
+@click.option("--dry-run", is_flag=True, help="Show the diff, write nothing.")
+@click.option("--cascade", is_flag=True, help="Undo later runs that build on it, too.")
+@json_option
+@click.pass_context
+@report_errors
+def revert(
+    ctx: click.Context,
+    session: str,
+    dream: str,
+    run_id: str,
+    list_runs: bool,
+    dry_run: bool,
+    cascade: bool,
+    as_json: bool,
+) -> None:
+    """Give entries their former bytes back. A revert can be reverted.
+
+    What you edited by hand since stays; what would have been restored is staged instead.
+    """
+    from ijfw_core import revert as undoing
+    from ijfw_core.errors import UsageError
+
+    project = project_of(ctx)
+    if list_runs:
+        return _list_runs(undoing.runs(project.roots), as_json)
+    if sum(map(bool, (session, dream, run_id))) != 1:
+        raise UsageError("name what to undo: --session, --dream or --run (see --list)")
+    chosen = undoing.resolve(project.roots, session=session, dream=dream, run=run_id)
+    report = undoing.apply(project.writer, chosen, dry_run=dry_run, cascade=cascade)
+    if as_json:
+        emit_json(report)
+    else:
+        _tell(report, dry_run)
+    if report.refused:
+        raise SystemExit(1)
+    return None
+
+
+def _list_runs(found: "Sequence[RunInfo]", as_json: bool) -> None:
+    if as_json:
+        emit_json({"runs": found})
+        return
+    rows = [
+        (i.run, i.kind, i.session, format_time(i.at), str(i.changes), "undone" * i.reverted)
+        for i in found
+    ]
+    table(("run", "kind", "session", "at", "blocks", ""), rows)
+    if not found:
+        say("Nothing was written yet.")
+
+
+def _tell(report: "RevertReport", dry_run: bool) -> None:
+    say(report.diff or "no file changes")
+    for conflict in report.conflicts:
+        kept = f"; what it was is staged as {conflict.staged}" if conflict.staged else ""
+        by = "edited by hand since" if conflict.by == "hand" else f"changed by run {conflict.by}"
+        say(f"{conflict.entry}: {by}, left as it is{kept}")
+    if report.refused:
+        say("Refused: a later run builds on this. Undo that first, or use --cascade.")
+    elif dry_run:
+        say(f"Would undo {len(report.changes)} blocks; nothing was written.")
+    else:
+        say(
+            f"Undid {len(report.changes)} blocks. Take it back: "
+            f"ijfw memory revert --run {report.run}"
+            if report.run
+            else "Nothing to undo."
+        )

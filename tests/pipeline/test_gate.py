@@ -1,5 +1,7 @@
 """Opinions become one verdict."""
 
+from datetime import datetime
+
 import pytest
 from ijfw_core.gate import judge, writes_left
 from ijfw_core.grammar.lessons import Lesson
@@ -57,7 +59,7 @@ def test_duplicate_beats_update_beats_near() -> None:
 
 def test_budget_counts_one_session_and_day() -> None:
     def line(op: str, at: str, session: str) -> Lesson:
-        return Lesson(at=at, op=op, session=session)
+        return Lesson(at=datetime.fromisoformat(at), op=op, session=session)
 
     log = [
         line("write", "2026-03-02T09:00:00Z", "s"),
