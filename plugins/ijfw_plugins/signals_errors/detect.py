@@ -1,0 +1,249 @@
+"""Which line of an output is the one worth remembering, and its signature.
+
+Works on the output alone; what is known of the command and its exit status only says how much is
+believed. Time is linear in the text: every rule looks at lines with one of its literals, at most
+`HITS` of them, and at `WINDOW` characters from there.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ijfw_plugins.signals_errors import guards
+from ijfw_plugins.signals_errors.commands import Command, words
+from ijfw_plugins.signals_errors.tables import Rule, compiled, rules
+
+HEAD = 64 * 1024  # characters looked at from the start of an output
+TAIL = 512 * 1024  # and from its end, where errors stand
+WINDOW = 8192
+HITS = 2000
+LINE = 4096  # longer lines are cut at a blank
+
+_ANSI = re.compile(
+    r"\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2048}(?:\x07|\x1b\\)?|\x1b[@-Z\\^_=>78]|\x07|.\x08"
+)
+_BOX = re.compile(r"(?m)^[│┃╷╵] ?")
+_LEAD = re.compile(
+    r"#\d+ \d+\.\d+ |[\w.-]{1,40} +\| |\[\d\d:\d\d:\d\d[^\]\n]{0,12}\] |\d{4}-\d\d-\d\d[T ][\d:.,]{5,15}(?:Z|[+-][\d:]{4,6})? "
+)
+_EXIT = re.compile(
+    r"\s*(?:<error>)?(?:Error: )?(?:Exit code:?|Process exited with code|exit code:) ?(\d{1,3})\b[^\n]*\n?",
+    re.IGNORECASE,
+)
+_NOISE = re.compile(
+    r"(?i)\s*(?:try |see |for more |usage:|hint:|note:|help:|info|debug|\[info|at |run |use |\^|~|[-=_*#│|╵╷}{)(\]\[<>.,;:]+$|"
+    r"stack trace|stack backtrace|did you mean|please |warning|node\.js v|a complete log|exited with|done\b)"
+)
+_CLASS = re.compile(r"\b(?:[A-Za-z_]\w*(?:\.|::))*([A-Z]\w*(?:Error|Exception))\b(?!\()")
+_CODE = re.compile(
+    r"\[(ERR_\w+)\]|\b(E[A-Z]{4,15})\b(?<!ERROR)(?<!EXCEPTION)|\b([A-Z]{1,8}[-_]?\d{3,6})\b"
+)
+_CODE_FIELD = re.compile(r"\bcode: '([A-Z_]+)'")
+_PHRASES = (
+    ("command not found", "CommandNotFound"), ("o such file", "NoSuchFile"), ("ermission denied", "PermissionDenied"),
+    ("onnection refused", "ConnectionRefused"), ("timed out", "Timeout"), ("o space left", "NoSpace"),
+    ("already in use", "AddressInUse"), ("yntax error", "SyntaxError"), ("nauthorized", "Unauthorized"),
+    ("orbidden", "Forbidden"), ("already exists", "AlreadyExists"), ("ot found", "NotFound"),
+    ("o such", "NotFound"), ("nrecognized", "UsageError"), ("nexpected", "SyntaxError"), ("nvalid", "Invalid"),
+    ("issing", "Missing"), ("required", "Missing"), ("ailed", "Failed"), ("annot", "Failed"),
+)  # fmt: skip
+_LEVEL = {"failed": 0, "likely": 1, "always": 2}
+
+
+class Found(NamedTuple):
+    """An error: the line, its class or code, and the failing test where the line names one."""
+
+    line: str
+    signature: str
+    test: str = ""
+
+
+class _Hit(NamedTuple):
+    rule: Rule
+    match: re.Match[str]
+    start: int
+    line: str
+
+
+def plain(output: str) -> str:
+    """An output as a reader sees it: bounded, one `\\n` a line, no colours, no frames."""
+    if len(output) > HEAD + TAIL:
+        head, tail = output[:HEAD], output[-TAIL:]
+        output = head.rpartition("\n")[0] + "\n" + tail.partition("\n")[2]
+    text = output.replace("\r\n", "\n").replace("\r", "\n")
+    if "\x1b" in text or "\x08" in text or "\x07" in text:
+        text = _ANSI.sub("", text)
+    return _BOX.sub("", text)
+
+
+def find(output: str, command: Command, exit_code: int | None, failed: bool | None) -> Found | None:
+    """The error in an output, or None.
+
+    Args:
+        output: what the tool printed, raw.
+        command: the command line, parsed; empty where it is not known.
+        exit_code: None where the platform does not say.
+        failed: the platform's own word; None where it does not say.
+    """
+    text = plain(output)
+    if exit_code is None and (told := _EXIT.match(text)):
+        exit_code, text = int(told.group(1)), text[told.end() :]
+    if exit_code is not None:
+        failed = exit_code != 0
+    if guards.unwanted(text, exit_code):
+        return None
+    if failed and guards.only_no(command, exit_code, text):
+        if not text.strip() or guards.reads(command) or not command.stages:
+            return None
+        failed = False
+    reader = guards.reads(command)
+    if failed:
+        return _spoken(text, command) if reader else _best(text, "failed") or _last(text, exit_code)
+    if reader or (guards.like_document(text) and not command.stages):
+        return None
+    return _best(text, "always" if failed is False else "likely")
+
+
+def _best(text: str, least: str, *, own: bool = False) -> Found | None:
+    best: _Hit | None = None
+    for rule in rules():
+        if best is not None and rule.rank < best.rule.rank:
+            break
+        if _LEVEL[rule.sure] < _LEVEL[least] or (own and not rule.own):
+            continue
+        if rule.needs and not any(word in text for word in rule.needs):
+            continue
+        hit = _first(rule, text, least)
+        if hit is not None and (best is None or hit.start < best.start):
+            best = hit
+    if best is None:
+        return None
+    return Found(best.line, _signature(best, text), _test(best.match))
+
+
+def match_rule(rule: Rule, text: str) -> Found | None:
+    """What one rule makes of an output of a command that failed; for tests of the tables."""
+    hit = _first(rule, text, "failed")
+    return hit and Found(hit.line, _signature(hit, text), _test(hit.match))
+
+
+def _first(rule: Rule, text: str, least: str) -> _Hit | None:
+    """The first, or for rules that pick the last the last, acceptable hit of a rule."""
+    strict = least != "failed" or rule.rank <= 50
+    for start, end in _lines(rule, text):
+        match = _match(rule, text, start, end)
+        if match is None:
+            continue
+        line = _line(match, text)
+        if not line or (strict and (guards.zero(line) or guards.like_source(line))):
+            continue
+        if rule.loggable and least != "failed" and guards.green_after(text, match.end()):
+            continue
+        return _Hit(rule, match, start, line)
+    return None
+
+
+def _lines(rule: Rule, text: str) -> Iterator[tuple[int, int]]:
+    """Bounds of the lines that hold a literal of the rule, in the order in which the rule picks."""
+    backwards = rule.pick == "last"
+    spots: set[tuple[int, int]] = set()
+    begin = max(text.find(rule.after), 0) if rule.after else 0
+    for literal in rule.literals:
+        at = text.rfind(literal) if backwards else text.find(literal, begin)
+        for _ in range(HITS):
+            if at < 0:
+                break
+            start = text.rfind("\n", 0, at) + 1
+            end = text.find("\n", at + literal.count("\n"))
+            end = len(text) if end < 0 else end
+            spots.add((start, end))
+            at = text.rfind(literal, 0, start) if backwards else text.find(literal, end)
+    yield from sorted(spots, reverse=backwards)
+
+
+def _match(rule: Rule, text: str, start: int, end: int) -> re.Match[str] | None:
+    pattern = compiled(rule.pattern)
+    if not rule.block:
+        end = min(end, start + LINE)
+        match = pattern.match(text, start, end)
+        if match is None and (lead := _LEAD.match(text, start, end)):
+            match = pattern.match(text, lead.end(), end)
+        return match
+    limit = start + WINDOW
+    for _ in range(rule.back + 1):
+        match = pattern.match(text, start, limit)
+        if match is not None or start == 0:
+            return match
+        start = text.rfind("\n", max(start - LINE, 0), start - 1) + 1
+    return None
+
+
+def _line(match: re.Match[str], text: str) -> str:
+    groups = match.groupdict()
+    if groups.get("line") is not None:
+        line = groups["line"]
+    else:
+        start = text.rfind("\n", 0, match.start()) + 1
+        end = text.find("\n", match.start())
+        line = text[start : len(text) if end < 0 else end]
+    return _short(line.strip())
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= LINE else line[:LINE].rpartition(" ")[0]
+
+
+def _test(match: re.Match[str]) -> str:
+    return match.groupdict().get("test") or ""
+
+
+def _signature(hit: _Hit, text: str) -> str:
+    rule, groups = hit.rule, hit.match.groupdict()
+    told = groups.get("sig") or groups.get("code") or ""
+    if not told and rule.sig and (found := compiled(rule.sig).search(hit.line)):
+        told = found.group("sig")
+    if not told and rule.seek:
+        around = hit.start - 2000, hit.match.end() + 4000
+        if (found := compiled(rule.seek).search(text, hit.match.end(), around[1])) or (
+            found := compiled(rule.seek).search(text, max(around[0], 0), hit.match.end())
+        ):
+            told = found.group("sig")
+    if told:
+        told = rule.map.get(told) or rule.map.get("*") or told
+    if not told:
+        told = next((name for phrase, name in rule.phrases if phrase in hit.line), rule.signature)
+    if told not in ("", "Error", "Exception"):
+        return told
+    end = hit.match.end()
+    return derive(hit.line, text[end : end + 2000], told)
+
+
+def derive(line: str, following: str = "", base: str = "") -> str:
+    """A signature for a line of no known form: its class, its code, or what its words mean."""
+    if found := _CLASS.search(line):
+        return found.group(1)
+    if found := _CODE.search(line):
+        return next(group for group in found.groups() if group)
+    if found := _CODE_FIELD.search(following):
+        return found.group(1)
+    return base or next((name for phrase, name in _PHRASES if phrase in line), "Error")
+
+
+def _spoken(text: str, command: Command) -> Found | None:
+    """What a failing reader of files says itself, as against what it shows."""
+    names = {words(piece).partition(" ")[0] for stage in command.stages for piece in stage}
+    for line in text.split("\n", 400)[:400]:
+        name, colon, rest = line.strip().partition(": ")
+        if colon and rest and name.rpartition("/")[2] in names:
+            return Found(_short(line.strip()), derive(rest))
+    return _best(text, "likely", own=True)
+
+
+def _last(text: str, exit_code: int | None) -> Found:
+    """The last line that says something, for a failure of no known form."""
+    lines = [line.strip() for line in text[-WINDOW:].split("\n") if line.strip()]
+    telling = [line for line in lines if not _NOISE.match(line) and not guards.zero(line)]
+    line = telling[-1] if telling else lines[-1] if lines else ""
+    if not line:
+        line = "failed without output" if exit_code is None else f"exit code {exit_code}"
+    return Found(_short(line), "ExitCode")

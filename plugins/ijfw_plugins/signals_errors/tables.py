@@ -1,0 +1,84 @@
+"""The rule tables: what the error lines of each family of tools look like.
+
+A rule is data (`rules/*.toml`), with examples that the tests run. A table is read on first need and
+a pattern is compiled when one of its literals is in a text, so that importing this module is cheap.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+Sure = Literal["failed", "likely", "always"]
+
+FOLDER = Path(__file__).parent / "rules"
+
+
+class Counter(Struct, frozen=True, forbid_unknown_fields=True):
+    """Lines that a rule must not match."""
+
+    lines: tuple[str, ...] = ()
+
+
+class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One form of an error line.
+
+    `literals`: one of them is on the line, else the pattern is not tried. `pattern`: matched from the
+    start of a line; its group `line` is the line worth keeping (else all of it), `sig` or `code` its
+    signature, `test` the failing test. `block`: the pattern may run over several lines, from `back`
+    lines before the literal. `rank`: the higher wins. `pick`: which of several hits of one rank is
+    best. `sure`: what it takes to believe it: "failed" the command is known to have failed, "likely"
+    it is not known to have passed, "always" nothing. `loggable`: a passing program may print it.
+    The signature is the first of: group, `sig` in the line, `seek` in the text around, `phrases`,
+    `signature`; `map` translates the first three, "*" standing for any.
+    """
+
+    name: str
+    literals: tuple[str, ...]
+    pattern: str
+    rank: int
+    pick: Literal["first", "last"] = "first"
+    sure: Sure = "failed"
+    signature: str = ""
+    sig: str = ""
+    seek: str = ""
+    phrases: tuple[tuple[str, str], ...] = ()
+    map: dict[str, str] = {}
+    needs: tuple[str, ...] = ()
+    after: str = ""
+    block: bool = False
+    back: int = 0
+    loggable: bool = False
+    own: bool = False
+    examples: dict[str, str] = {}
+    counter: Counter = Counter()
+
+
+class _Table(Struct, frozen=True, forbid_unknown_fields=True):
+    """One file; `own` says that these words come from the tool, never out of a file it prints."""
+
+    rule: tuple[Rule, ...]
+    own: bool = False
+
+
+@cache
+def rules() -> tuple[Rule, ...]:
+    """Every built-in rule, best rank first."""
+    import tomllib
+
+    from msgspec import convert
+    from msgspec.structs import replace
+
+    found: list[Rule] = []
+    for path in sorted(FOLDER.glob("*.toml")):
+        table = convert(tomllib.loads(path.read_text(encoding="utf-8")), _Table)
+        found.extend(replace(rule, own=True) if table.own else rule for rule in table.rule)
+    return tuple(sorted(found, key=lambda rule: -rule.rank))
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern of a table, in which `^` and `$` are the ends of lines."""
+    return re.compile(pattern, re.MULTILINE)

@@ -1,0 +1,42 @@
+"""The rule tables of signals-errors: every example is matched by its rule, no counter-example is."""
+
+import pytest
+from ijfw_plugins.signals_errors import detect
+from ijfw_plugins.signals_errors.commands import Command
+from ijfw_plugins.signals_errors.tables import Rule, rules
+
+RULES = rules()
+EXAMPLES = [(rule, text, sig) for rule in RULES for text, sig in rule.examples.items()]
+
+
+def found(rule: Rule, text: str) -> detect.Found | None:
+    return detect.match_rule(rule, text)
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "signature"), EXAMPLES, ids=[f"{rule.name}-{n}" for n, (rule, _, _) in enumerate(EXAMPLES)]
+)
+def test_example_gives_its_signature(rule: Rule, text: str, signature: str) -> None:
+    hit = found(rule, text)
+    assert hit is not None
+    assert hit.line in text
+    if signature:
+        assert hit.signature == signature
+
+
+@pytest.mark.parametrize(
+    ("rule", "line"), [(rule, line) for rule in RULES for line in rule.counter.lines]
+)
+def test_counter_example_is_not_matched(rule: Rule, line: str) -> None:
+    assert found(rule, line) is None
+
+
+def test_every_rule_has_an_example_and_a_name_of_its_own() -> None:
+    assert all(rule.examples for rule in RULES)
+    assert len({rule.name for rule in RULES}) == len(RULES)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_a_failing_command_with_the_example_is_an_error(rule: Rule) -> None:
+    for text in rule.examples:
+        assert detect.find(text, Command(()), 2, None) is not None
