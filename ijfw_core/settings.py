@@ -25,11 +25,12 @@ PROJECT_SAFE = {
     "project.tags": "set",
 }
 # What a project's own file never changes, trusted or not: code, models, hosts, allow-lists, paths.
-# The settings of plugins (`[plugins.<name>]`) belong here too, for they may hold any of these.
+# The settings of plugins (`[plugins.<name>]`) are among them, for they may hold any of these.
 PROJECT_NEVER = {
     "plugins.enable",
     "plugins.only",
     "plugins.replace",
+    "plugins.settings",
     "automem.model",
     "recall.vectors",
 }
