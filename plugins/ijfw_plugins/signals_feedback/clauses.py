@@ -45,8 +45,10 @@ _HANDOVER = re.compile(
 _LISTED = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)]|\[[ x]\])[ \t]+", re.M)
 _HEADING = re.compile(r"^#{1,6} ", re.M)
 _END = re.compile(
-    r"[.!?]+(?=[\s\"')\]*_]|$)|[。！？；]+|(?:\.{2,}|…)+|\n+|(?:^|(?<=\s))(?:[-–—]{1,3})(?=\s)|(?<=\w)—(?=\w)"
+    r";(?= (?:what|how|why|can|could|is|should|do|does|where|which)\b)|[.!?]+(?=[\s\"')\]*_]|$)|[。！？；]+|(?:\.{2,}|…)+|\n+|(?:^|(?<=\s))(?:[-–—]{1,3})(?=\s)|(?<=\w)—(?=\w)"
 )
+# "..., no?" and "..., right?" ask for assent, not for an answer.
+_TAG = re.compile(r",\s*(?:no|right|yeah|ok|okay|correct|eh|huh|yes|oder|ne|verdad|non|hein)\s*$")
 _STRAIGHT = str.maketrans({"’": "'", "‘": "'", "´": "'", "`": "'", "，": ",", "：": ":", "\t": " "})
 
 
@@ -156,7 +158,8 @@ def _clause(
         if not (text[i].isspace() and text[i - 1].isspace() and i > start)
     ]
     typed = "".join(" " if text[i].isspace() else text[i] for i in kept)
-    plain = lower("".join(" " if text[i].isspace() else masked[i] for i in kept))
+    plain = lower("".join(" " if masked[i].isspace() else masked[i] for i in kept))
     if not any(c.isalnum() or c in CODE + QUOTE + "👍" for c in plain):
         return None
+    question = question and not _TAG.search(plain)
     return Clause(typed, plain, index, question, item is not None, opens)

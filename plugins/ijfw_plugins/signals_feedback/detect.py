@@ -1,6 +1,7 @@
 """Find what a message says about the agent's work, clause by clause."""
 
 import re
+from collections import defaultdict
 from typing import NamedTuple
 
 from ijfw_plugins.signals_feedback.clauses import Clause, split
@@ -17,6 +18,8 @@ class Opened(NamedTuple):
     body: int
     yes: bool = False
     no: bool = False
+    but: bool = False
+    word: str = ""  # the last of them
 
 
 class Finding(NamedTuple):
@@ -33,24 +36,26 @@ class Finding(NamedTuple):
 
 def opened(clause: Clause, table: Table) -> Opened:
     """Skip the opening words of a clause ("hmm, ok, no, ...") and tell what they say."""
-    at, yes, no = 0, False, False
+    at, yes, no, but, word = 0, False, False, False, ""
     for _ in range(MOST_OPENERS):
         for name in ("filler", "no", "yes"):
             found = table.regex(table.openers[name]).match(clause.plain, at)
             if found and found.end() > at:
                 yes |= name == "yes"
                 no |= name == "no"
+                word = found.group()
+                but |= name == "filler" and guarded("contrast", word, table)
                 at = found.end()
                 break
         else:
             break
-    return Opened(at, yes, no)
+    return Opened(at, yes, no, but, word)
 
 
-def guarded(name: str, clause: Clause, table: Table, start: int = 0) -> bool:
-    """Whether a guard of the table holds for a clause from `start` on."""
+def guarded(name: str, plain: str, table: Table) -> bool:
+    """Whether a guard of the table holds for a text in lower case."""
     pattern = table.guards.get(name)
-    return bool(pattern and table.regex(pattern).search(clause.plain[start:]))
+    return bool(pattern and table.regex(pattern).search(plain))
 
 
 def find(text: str, table: Table) -> list[Finding]:
@@ -61,7 +66,7 @@ def find(text: str, table: Table) -> list[Finding]:
     for clause in clauses:
         head = opened(clause, table)
         heads.append(head)
-        if guarded("retraction", clause, table):
+        if guarded("retraction", clause.plain, table):
             found.clear()
             continue
         found.extend(_of_clause(clause, head, table))
@@ -70,7 +75,7 @@ def find(text: str, table: Table) -> list[Finding]:
 
 def _of_clause(clause: Clause, head: Opened, table: Table) -> list[Finding]:
     found: dict[str, Finding] = {}
-    if guarded("foreign", clause, table):
+    if guarded("foreign", clause.plain, table):
         return []
     for rule in table.rules:
         if rule.kind in found or (rule.kind in PREF and PREF & found.keys()):
@@ -99,7 +104,7 @@ def _match(rule: Rule, clause: Clause, head: Opened, table: Table) -> re.Match[s
     pattern = table.regex(rule.pattern)
     body = clause.plain[head.body :]
     match = pattern.fullmatch(body.rstrip(" ,.!")) if rule.whole else pattern.search(body)
-    if match and any(guarded(name, clause, table, head.body) for name in rule.guards):
+    if match and any(guarded(name, body, table) for name in rule.guards):
         return None
     return match
 
@@ -114,7 +119,7 @@ def _finding(
         if match.group(name) is not None
     }
     if rule.say:
-        text = rule.say.format_map({"want": "", "avoid": "", "x": "", **groups})
+        text = rule.say.format_map(defaultdict(str, groups))
     else:
         text = body
         if "cue" in groups:
@@ -135,19 +140,40 @@ def _approves(clause: Clause, head: Opened, table: Table) -> bool:
 def _settle(
     found: list[Finding], clauses: list[Clause], heads: list[Opened], table: Table
 ) -> list[Finding]:
-    """Give a bare rejection its object, join both halves of a pair, drop praise before a "but"."""
-    plain = " ".join(clause.plain for clause in clauses)
-    if any(f.kind == "confirmation" for f in found):
-        sarcastic = table.guards.get("sarcasm")
-        corrected = any(f.kind == "correction" for f in found)
-        contrast = table.guards.get("contrast")
-        late = contrast and table.regex(contrast).search(plain)
-        if (sarcastic and table.regex(sarcastic).search(plain)) or corrected and late:
-            found = [f for f in found if f.kind != "confirmation"]
-        elif late:
-            found = [f for f in found if f.kind != "confirmation" or f.opener]
+    """Give a bare rejection its object, join both halves of a pair, drop what is no approval."""
+    if guarded("sarcasm", " ".join(clause.plain for clause in clauses), table):
+        found = [f for f in found if f.kind != "confirmation"]
+    wrong = {f.clause for f in found if f.kind == "correction"}
+    found = [
+        f for f in found if f.kind != "confirmation" or _stands(f, wrong, clauses, heads, table)
+    ]
     found = [_with_object(f, found, clauses, heads, table) for f in found]
-    return _pairs(found)
+    return _pairs(found, table)
+
+
+def _stands(
+    praise: Finding, wrong: set[int], clauses: list[Clause], heads: list[Opened], table: Table
+) -> bool:
+    """Whether an approval is not taken back at once: "good, but ...", "yes. This is wrong", "yeah, so ..."."""
+    if praise.clause in wrong:
+        return False
+    follower = praise.clause + 1
+    after = clauses[follower] if follower < len(clauses) else None
+    plain = clauses[praise.clause].plain
+    late = after is not None and (
+        heads[follower].but or guarded("contrast", after.plain[:9], table)
+    )
+    contrast = late or guarded("contrast", plain, table)
+    if not praise.opener:
+        return not contrast
+    if contrast and wrong:
+        return False
+    if praise.text or after is None:
+        return True
+    if follower in wrong or late:
+        return False
+    weak = guarded("weak_yes", heads[praise.clause].word, table)
+    return not weak and not after.question
 
 
 def _with_object(
@@ -165,19 +191,32 @@ def _with_object(
     return finding._replace(text=tidy(clause.text[heads[follower].body :], table))
 
 
-def _pairs(found: list[Finding]) -> list[Finding]:
+def _halves(finding: Finding, table: Table) -> tuple[str, str]:
+    """What a finding wants used and what not, of "use X" or "don't use Y"."""
+    if finding.want or finding.avoid:
+        return finding.want, finding.avoid
+    found = []
+    for name in ("want", "avoid"):
+        pattern = table.pair.get(name)
+        match = table.regex(pattern).match(finding.text) if pattern else None
+        found.append(match["x"] if match else "")
+    return found[0], found[1]
+
+
+def _pairs(found: list[Finding], table: Table) -> list[Finding]:
     """Join "don't use X" and "use Y" next to each other into one finding."""
     strong = ("rule", "preference", "correction")
     result: list[Finding] = []
     for finding in found:
         last = next((f for f in reversed(result) if f.kind in PREF), None)
         if last and finding.kind in PREF and finding.clause - last.clause <= 1:
-            want, avoid = finding.want or last.want, finding.avoid or last.avoid
-            halves = {bool(last.want), bool(finding.want)} == {True, False}
-            if halves and want and avoid and not (finding.want and finding.avoid):
+            one, two = _halves(last, table), _halves(finding, table)
+            want, avoid = one[0] or two[0], one[1] or two[1]
+            if want and avoid and all(sum(map(bool, half)) == 1 for half in (one, two)):
                 best = min(last, finding, key=lambda f: strong.index(f.kind))
-                joined = best._replace(text=f"use {want}, not {avoid}", want=want, avoid=avoid)
-                result[result.index(last)] = joined
+                text = table.pair.get("say", "use {want}, not {avoid}")
+                text = text.format(want=want, avoid=avoid)
+                result[result.index(last)] = best._replace(text=text, want=want, avoid=avoid)
                 continue
         result.append(finding)
     return result

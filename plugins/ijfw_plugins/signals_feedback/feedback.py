@@ -43,7 +43,9 @@ def _signal(finding: Finding, reply: str) -> Signal:
     about = question(reply) if finding.kind in {"correction", "confirmation", "decision"} else ""
     text = finding.text
     strength = finding.strength
-    if finding.kind == "confirmation":
+    if strength == "option":
+        text, strength = f"chose {text}", "bare"
+    elif finding.kind == "confirmation":
         text = f"approved: {text or about}" if text or about else "approved what was proposed"
     elif not text:
         text, strength = (f"rejected: {about}" if about else "rejected the last change"), "bare"

@@ -48,7 +48,9 @@ def tidy(text: str, table: Table) -> str:
 def identity(text: str) -> str:
     """The words of an object that carry meaning, sorted, without plural endings; "" where none do."""
     words = []
-    for word in tokens(text.replace("’", "'")):
+    text = re.sub(r"(?i)n['’]t\b", " not", text)
+    text = re.sub(r"(?i)['’](?:s|d|ll|re|ve|m)\b", "", text)
+    for word in tokens(text.replace("dont", "not")):
         if word in _NEGATIVE:
             words.append("!")
         elif word not in _STOP:

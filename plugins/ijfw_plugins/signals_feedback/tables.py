@@ -50,6 +50,7 @@ class Table(NamedTuple):
     guards: Mapping[str, str]
     clean: Mapping[str, str]
     options: Mapping[str, Any]
+    pair: Mapping[str, str]
     macros: Mapping[str, str]
 
     def regex(self, pattern: str) -> re.Pattern[str]:
@@ -80,6 +81,7 @@ def table(language: str) -> Table:
         guards=data.get("guards", {}),
         clean=data.get("clean", {}),
         options=data.get("options", {}),
+        pair=data.get("pair", {}),
         macros=data.get("macros", {}),
     )
 
@@ -87,12 +89,12 @@ def table(language: str) -> Table:
 # The words by which a short message shows its language; English needs none to win.
 _HINTS = {
     "de": "ja nein nicht kein keine keinen bitte ist das der die und wir ich immer nie niemals mach machen passt genau"
-    " danke lass uns ab jetzt sondern statt lieber aber doch mit für auf verwende nimm nehmen stimmt falsch richtig",
+    " variante danke lass uns ab jetzt sondern statt lieber aber doch mit für auf verwende nimm nehmen stimmt falsch richtig",
     "es": "sí si no el la los las que por para gracias nunca siempre vamos prefiero usa uses perfecto adelante eso está"
-    " mal pero en vez ahora partir vale de bien mejor hagas correcto",
-    "fr": "oui non ne pas le la les des une est je on nous toujours jamais merci parfait vas-y plutôt mais désormais"
+    " opción mal pero en vez ahora partir vale de bien mejor hagas correcto",
+    "fr": "oui non l'option option sur une dans avec pour ça part ne pas le la les des une est je on nous toujours jamais merci parfait vas-y plutôt mais désormais"
     " préfère utilise au lieu dorénavant c'est d'accord n'utilise faux",
-    "en": "the is it no yes that this we you and to of use not don't do a in ok let's should with for on i be go please good",
+    "en": "the is it no yes option that this we you and to of use not don't do a in ok let's should with for i be go please good",
 }
 
 
