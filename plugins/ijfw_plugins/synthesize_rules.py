@@ -3,12 +3,18 @@
 A summary names the object: the command and its error, or what the user wants.
 """
 
+import re
 from collections.abc import Sequence
 
-from ijfw_core.text import cap, one_line
 from ijfw_hookspecs import Candidate, Request, Signal, hookimpl
 
+from ijfw_core.text import cap, one_line
+
 SUMMARY = 120  # characters, the cap of the pipeline
+FIX = 52  # characters of a summary that the fix may take
+# What a command carries besides its name: a change of folder, variables, where its output goes.
+NOISE = re.compile(r"^(?:cd \S+ *(?:&&|;) *)?(?:[A-Z_]+=\S* +)*| *(?:2>&1|\| *(?:tail|head)\b).*$")
+FOLDERS = re.compile(r"^(?:[\w.@+-]*/)+(?=[\w.@+-]+: )")
 
 
 @hookimpl
@@ -51,18 +57,18 @@ def _error(group: Sequence[Signal], earlier: Sequence[str]) -> Candidate:
 
 
 def _error_summary(command: str, line: str, fix: str) -> str:
-    """Within 120 characters, the error and its fix each get a fair share."""
-    command = cap(command, 40)
-    head = f"{command}: {line}" if command and not line.startswith(command) else line
-    if not fix:
-        return cap(head, SUMMARY)
-    room = max(SUMMARY - len(fix) - 10, 70)
-    head = cap(head, room)
-    return cap(f"{head} -> fix: {fix}", SUMMARY)
+    """The error, the command where there is room, and what fixed it."""
+    fix = cap(FOLDERS.sub("", fix), FIX) if fix else ""
+    room = SUMMARY - (len(fix) + 4 if fix else 0)
+    short = NOISE.sub("", command)
+    named = f"{line} ({short})"
+    known = not short or short in line or len(named) > room
+    head = cap(line if known else named, room)
+    return f"{head} -> {fix}" if fix else head
 
 
 def _error_why(here: int, before: int, fix: Signal | None) -> str:
-    times = f"Hit {here} time{'s' * (here != 1)} in one session"
+    times = "Hit once" if here == 1 else f"Hit {here} times in one session"
     if before:
         times += f", and in {before} earlier session{'s' * (before != 1)}"
     return times + ("; the same command passed after the change." if fix else "; no fix was seen.")
