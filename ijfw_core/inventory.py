@@ -46,7 +46,7 @@ def plugin_table(config: Config) -> list[PluginInfo]:
     chosen = set(loader.chosen(config, found))
     rows = []
     for name, plugin in found.items():
-        if plugin.builtin and name in hooks.plugins:
+        if plugin.builtin and name in hooks.plugins and name in chosen:
             rows.append(_row(plugin, tuple(hooks.plugins[name].functions), "on", ""))
         elif plugin.builtin:
             rows.append(_builtin_off(plugin, name in chosen, hooks.broken.get(name, "")))
@@ -114,9 +114,9 @@ def _row(found: Found, hooks: tuple[str, ...] | None, status: Status, reason: st
 
 def _builtin_off(found: Found, wanted: bool, reason: str) -> PluginInfo:
     hooks = declared(found).hooks
-    if wanted:
-        return _row(found, hooks, "broken", reason or "disabled by the project")
-    return _row(found, hooks, "off", "disabled in config")
+    if reason and wanted:
+        return _row(found, hooks, "broken", reason)
+    return _row(found, hooks, "off", "disabled by the project" if wanted else "disabled in config")
 
 
 def _third_party(found: Found, wanted: bool, config: Config) -> PluginInfo:

@@ -200,9 +200,8 @@ def test_context_carries_settings_and_hides_raw_text(context: Context) -> None:
 
         return call
 
-    hooks = Hooks(
-        [plugin("a", settings="mine", **{h: keep(h) for h in ("on_signal", "redact", "classify")})]
-    )
+    functions: dict[str, Any] = {h: keep(h) for h in ("on_signal", "redact", "classify")}
+    hooks = Hooks([plugin("a", settings="mine", **functions)])
     raw = event(context)
     full = msgspec.structs.replace(
         context, history=(raw,), signals=(Signal(kind="rule", text="t"),), env={"A": "b"}
