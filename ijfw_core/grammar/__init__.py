@@ -9,8 +9,20 @@ the memory says; no parser raises on any text, it answers None; all take time in
 text.
 """
 
-from ijfw_core.grammar import entry, journal, lessons
+from ijfw_core.grammar.body import escape
 from ijfw_core.grammar.fields import EPOCH, checksum, hand_id, is_id
 from ijfw_core.grammar.lessons import Lesson
 
-__all__ = ["EPOCH", "Lesson", "checksum", "entry", "hand_id", "is_id", "journal", "lessons"]
+from . import entry, journal, lessons
+
+__all__ = [
+    "EPOCH",
+    "Lesson",
+    "checksum",
+    "entry",
+    "escape",
+    "hand_id",
+    "is_id",
+    "journal",
+    "lessons",
+]

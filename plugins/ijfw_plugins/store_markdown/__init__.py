@@ -1,0 +1,75 @@
+"""The built-in store: memory as markdown files that a person can read, edit, diff and share.
+
+    memory/knowledge.md          decisions, preferences, promoted patterns
+    memory/project-journal.md    patterns and observations, and a line for each decision
+    memory/handoff.md            where the last session of each branch stopped
+    memory/auto-proposed/        one staged entry or proposal a file
+    team/*.md                    of the checkout, shared by git
+    <home>/memory/global/*.md    of the user, for every project
+
+`files` reads, `plans` says how a change is carried out. Nothing here writes.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from ijfw_hookspecs import Change, Context, Entry, Receipt, Tier, hookimpl
+
+from ijfw_plugins.store_markdown.files import Files, named, unrepeated
+from ijfw_plugins.store_markdown.plans import Planner
+
+# At equal ids the first of these wins: a decision is in the journal too, a shared one in team.
+_RANK: tuple[Tier, ...] = ("knowledge", "team", "global", "journal", "handoff", "staged")
+
+
+class MarkdownStore:
+    """Implements `ijfw_hookspecs.Store` over the markdown files of one project.
+
+    Args:
+        folder: private folder of the project, with `memory/` in it.
+        home: the user's own folder, with `memory/global/` in it.
+        project: root of the checkout, with `.ijfw/team/` in it.
+        now: time of the changes, for names of archive folders.
+    """
+
+    def __init__(self, folder: str, home: str, project: str, now: datetime) -> None:
+        self._files = Files(
+            memory=Path(folder) / "memory",
+            team=Path(project) / ".ijfw" / "team",
+            shared=Path(home) / "memory" / "global",
+        )
+        self._planner = Planner(self._files, now)
+
+    def entries(self, tiers: Sequence[Tier]) -> Iterable[Entry]:
+        """Every entry of these tiers in file order, each id once; unreadable files are left out."""
+        return self._entries(tiers)
+
+    def _entries(self, tiers: Sequence[Tier]) -> Iterator[Entry]:
+        seen: set[str] = set()
+        for tier in sorted(set(tiers), key=_RANK.index):
+            found = self._files.entries(tier)
+            if tier == "journal":
+                found = unrepeated(found, self._files.entries("knowledge"))
+            for entry in found:
+                if entry.id not in seen:
+                    seen.add(entry.id)
+                    yield entry
+
+    def blocks(self, path: str, text: str) -> Sequence[tuple[str, str]]:
+        """Cut a file into (entry id or "", raw block); joining the raws gives `text` back."""
+        return named(path, text)
+
+    def plan(self, change: Change) -> Receipt:
+        """The edits that carry out a change; ValueError where it cannot be done. See `plans`."""
+        return self._planner.plan(change)
+
+    def undo(self, handle: str) -> bool:
+        """False: the kernel undoes edits itself."""
+        return False
+
+
+@hookimpl
+def store(context: Context) -> MarkdownStore:
+    """The markdown store of this project."""
+    return MarkdownStore(context.folder, context.home, context.project, context.now)
