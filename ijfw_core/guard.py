@@ -126,7 +126,7 @@ def _alarm(seconds: float) -> Iterator[None]:
     finally:
         armed = False  # the alarm may have rung just before the line above
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL if handler is None else handler)
         if left:
             rest = max(left - (time.monotonic() - started), 0.001)
             signal.setitimer(signal.ITIMER_REAL, rest, again)

@@ -11,8 +11,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from ijfw_core import loader, trust
+from ijfw_core import files, loader, trust
 from ijfw_core.config import Config, did_you_mean
+from ijfw_core.errors import RefusedError
 from ijfw_core.hooks import RAW, SPECS
 from ijfw_core.loader import Found
 
@@ -190,9 +191,8 @@ def _memo(home: Path) -> Path:
 def _remember(home: Path, broken: Mapping[str, Mapping[str, Any]]) -> None:
     path = _memo(home)
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        trust.replace_file(path, msgspec.json.encode(broken).decode())
-    except OSError:
+        files.replace(path, msgspec.json.encode(broken).decode())
+    except (OSError, RefusedError):
         pass  # a memo only: the next load says the same again
 
 

@@ -4,7 +4,7 @@ Built-ins are on unless disabled. Third-party plugins are found but not even imp
 enables them. A broken plugin that may be a redactor closes capture (see `Hooks.redact`).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,7 +59,8 @@ def load(config: Config, *, third_party: bool = True) -> Hooks:
     """
     found = discover()
     loading = _Loading(config, found)
-    for name in chosen(config, found, third_party=third_party):
+    names = chosen(config, found, third_party=third_party)
+    for name in names:
         loading.add(name)
     loading.hear_project()
     loading.fill_in()
@@ -71,7 +72,12 @@ def load(config: Config, *, third_party: bool = True) -> Hooks:
     return Hooks(
         loading.plugins,
         order=config.plugins.order,
-        problems=[*config.problems, *loading.problems(), *_doubts(config, found)],
+        problems=[
+            *config.problems,
+            *loading.problems(),
+            *_doubts(config, found),
+            *_left_out(config, names),
+        ],
         broken=broken,
         closed={one.name: one.reason for one in loading.broken if one.may_redact},
         trace=config.log.trace,
@@ -336,3 +342,9 @@ def _doubts(config: Config, found: Mapping[str, Found]) -> Iterator[Notice]:
             yield _warning(f"[plugins.order] {hook}: no plugin {name}{hint}.")
     for name in (name for name in config.plugins.settings if name not in found):
         yield _warning(f"[plugins.{name}]: no such plugin{did_you_mean(name, found)}.")
+
+
+def _left_out(config: Config, names: Iterable[str]) -> Iterator[Notice]:
+    """What the user enabled and a flag or the environment leaves out, for it may be a redactor."""
+    for name in sorted(set(config.plugins.enable) - set(config.plugins.disable) - set(names)):
+        yield _warning(f"{name} is enabled, but left out by --no-plugins or IJFW_LOAD_PLUGINS.")

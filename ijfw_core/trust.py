@@ -5,7 +5,6 @@ same file, in tables of its own.
 """
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -13,7 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ijfw_core.errors import LockTimeoutError, UsageError
+from ijfw_core import files
+from ijfw_core.errors import UsageError
 from ijfw_core.text import format_time
 
 if TYPE_CHECKING:
@@ -59,9 +59,8 @@ def edit(path: Path) -> Iterator["TOMLDocument"]:
     from tomlkit.exceptions import ParseError
 
     target = Path(os.path.realpath(path))
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _lock(path.parent / f".{path.name}.lock"):
-        before = target.read_text("utf-8") if target.exists() else ""
+    with files.lock(target.with_name(f".{target.name}.lock"), LOCK_SECONDS):
+        before = files.read_text(target)
         try:
             document = tomlkit.parse(before)
         except ParseError as error:
@@ -69,7 +68,7 @@ def edit(path: Path) -> Iterator["TOMLDocument"]:
         yield document
         after = tomlkit.dumps(document)
         if after != before:
-            replace_file(target, after)
+            files.replace(target, after, expect=before)
 
 
 def _record(home: Path, section: str, name: str, row: Mapping[str, str]) -> None:
@@ -95,43 +94,3 @@ def _read(home: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):
         return {}
     return {key: value for key, value in raw.items() if isinstance(value, dict)}
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Temp file, fsync, rename, fsync of the folder; mode 0600."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-@contextmanager
-def _lock(path: Path) -> Iterator[None]:
-    import fcntl
-    import time
-
-    handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    give_up = time.monotonic() + LOCK_SECONDS
-    try:
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > give_up:
-                    raise LockTimeoutError(f"{path} is held by another process.") from None
-                time.sleep(0.02)
-        yield
-    finally:
-        os.close(handle)
