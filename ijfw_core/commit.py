@@ -174,6 +174,11 @@ class Committer:
         for folder in ("", ledger.FOLDER, "auto-proposed"):
             files.sweep(self.roots.memory / folder)
 
+    def sweep_archive(self) -> None:
+        """Remove temp files of killed writers from the archive, whose folders are many."""
+        for folder in (self.roots.memory / "_archive").glob("*/"):
+            files.sweep(folder)
+
     # --- closing and recovering ---------------------------------------------------------------
 
     def _close(self, records: Sequence[Record], op: str = "", reason: str = "") -> None:

@@ -23,7 +23,7 @@ from ijfw_core.writer import Run, Writer
 
 _SPOOLS = (".session-signals.jsonl", ".session-feedback.jsonl")
 _KEY = re.compile(r"\bkey(?:: |=)([0-9a-f]{12})\b")
-_ADDENDUM = "\n?<!-- ijfw addendum id={0}[ >][^\n]*\n(?:[^\n]*\n)*?<!-- /ijfw addendum id={0} -->\n"
+_ADDENDUM = "(?:(?<=\n)\n)?<!-- ijfw addendum id={0}[ >][^\n]*\n(?:[^\n]*\n)*?<!-- /ijfw addendum id={0} -->\n"
 _MIN_QUOTE = 12  # characters; a shorter signal text says nothing about where it came from
 
 
@@ -182,7 +182,7 @@ class _Forgetting:
         old = files.read_text(place, base)
         lines = [self._blanked(line) for line in lessons.split(old)]
         run = Run(id=new_id(self.writer.clock()), kind="command", at=self.writer.clock())
-        told = {x.entry: x for x in lessons.read(old) if x.entry in self.gone}
+        keys = {x.entry: x.key for x in lessons.read(old) if x.entry in self.gone and x.key}
         done = {x.entry for x in lessons.read(old) if x.op == "forget"}
         fresh = [
             Lesson(
@@ -190,7 +190,7 @@ class _Forgetting:
                 op="forget",
                 run=run.id,
                 entry=name,
-                key=told[name].key if name in told else "",
+                key=keys.get(name, ""),
                 plugin="user",
             )
             for name in self.gone

@@ -3,7 +3,6 @@
 import os
 import re
 import stat
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -122,7 +121,8 @@ def _user_home(env: Mapping[str, str]) -> Path | None:
 def _shared(env: Mapping[str, str]) -> frozenset[Path]:
     """Folders that hold many projects and are none themselves."""
     home = _user_home(env)
-    temps = (env.get("TMPDIR", ""), tempfile.gettempdir(), "/tmp", "/var/tmp")
+    # tempfile.gettempdir() would write a file to find out.
+    temps = (*(env.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")), "/tmp", "/var/tmp")
     found = {Path("/"), *(Path(os.path.realpath(temp)) for temp in temps if temp)}
     if home is not None:
         found.add(Path(os.path.realpath(home)))

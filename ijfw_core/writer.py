@@ -115,6 +115,7 @@ class Writer(Committer):
     def recover(self) -> int:
         """Finish what a killed writer or `forget` left open; how many blocks were written."""
         with self.locked():
+            self.sweep_archive()
             if (self.roots.folder / "run" / "forget.json").exists():
                 from ijfw_core.forget import forget
 

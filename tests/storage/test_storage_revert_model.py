@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ijfw_hookspecs import Change
+from ijfw_hookspecs import Change, Op
 
 from ijfw_core import revert, roots
 from ijfw_core.writer import Writer
@@ -55,7 +55,7 @@ class History:
         changes = []
         for slot, text in items:
             name = f"e{slot}"
-            op = "supersede" if name in self.ids() else "create"
+            op: Op = "supersede" if name in self.ids() else "create"
             changes.append(Change(op=op, entry=decision(name, text), target=name))
             self.writer.apply(run_of(next(self.names)), changes[-1:])
 
@@ -64,29 +64,23 @@ class History:
             self.writer.apply(run_of(next(self.names)), [Change(op="archive", target=f"e{slot}")])
 
     def hand(self, slot: int, how: str) -> None:
+        """What a person does in an editor; texts marked as theirs must be there ever after."""
         text = f"(mine) {next(self.serial)} end"
         found = list(self.writer.blocks_of("knowledge", "knowledge.md"))
-        if how == "add":
-            found.append(
-                (
-                    "",
-                    ("" if not found or found[-1][1][-1:] == "\n" else "\n")
-                    + block(f"h{len(text)}{text.split()[1]}", text),
-                )
-            )
-        elif how == "trim" and found:
-            found[-1] = (found[-1][0], found[-1][1].rstrip("\n"))
         place = next((n for n, (name, _) in enumerate(found) if name == f"e{slot}"), None)
-        if how == "change" and place is not None:
+        if how == "add":
+            torn = bool(found) and not found[-1][1].endswith("\n")
+            found.append(("", "\n" * torn + block(f"h-{next(self.serial)}", text)))
+        elif how == "trim" and found:
+            found[-1] = ("", found[-1][1].rstrip("\n"))
+        elif how == "change" and place is not None:
             found[place] = ("", block(f"e{slot}", text))
         elif how == "remove" and place is not None:
             del found[place]
         data = "".join(raw for _, raw in found).encode("utf-8", "surrogateescape")
         self.file.parent.mkdir(parents=True, exist_ok=True)
         self.file.write_bytes(data)
-        self.hands = {h for h in self.hands if h in data} | (
-            {text.encode()} & {text.encode()} if text.encode() in data else set()
-        )
+        self.hands = {hand for hand in (*self.hands, text.encode()) if hand in data}
 
     def revert(self, nth: int, cascade: bool) -> None:
         known = revert.runs(self.writer.roots)
@@ -160,7 +154,7 @@ def test_a_cascade_gives_back_the_bytes_from_before_the_run(
             changes = []
             for slot, text in items:
                 entry = decision(f"e{slot}", text)
-                op = "supersede" if entry.id in history.ids() else "create"
+                op: Op = "supersede" if entry.id in history.ids() else "create"
                 changes.append(Change(op=op, entry=entry, target=entry.id))
                 writer.apply(run_of(f"run-{len(states)}"), changes[-1:])
             states.append(snapshot(writer.roots))

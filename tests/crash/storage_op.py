@@ -1,0 +1,52 @@
+"""One operation on a project's memory, for a process that will be killed or given errors.
+
+    python storage_op.py PROJECT store ID [N]     store N entries, print each acknowledged id
+    python storage_op.py PROJECT update ID        store an entry in place of an older text
+    python storage_op.py PROJECT revert RUN       revert a run
+
+An error is printed as `error NAME`, exit status 1; it acknowledges nothing.
+"""
+
+import errno
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ijfw_hookspecs import Change
+
+from ijfw_core import revert, roots
+from ijfw_core.writer import Run, Writer
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.storage.plainstore import PlainStore, decision
+
+
+def main(project: str, verb: str, name: str, count: str = "1") -> int:
+    place = roots.find(Path(project), {"HOME": project + "-home"})
+    writer = Writer(place, PlainStore(place), lambda text: text)
+    try:
+        if verb == "revert":
+            acknowledge(revert.apply(writer, [name]).run)
+            return 0
+        run = Run(id=f"{verb}-{name}", kind="session", at=datetime.now(UTC), session=name)
+        for nth in range(int(count)):
+            entry = decision(f"{name}-{nth}" if int(count) > 1 else name, f"{verb} {name} {nth}")
+            change = Change(
+                op="supersede" if verb == "update" else "create", entry=entry, target=entry.id
+            )
+            if writer.apply(run, [change])[0].status == "written":
+                acknowledge(entry.id)
+    except OSError as error:
+        acknowledge(f"error {errno.errorcode[error.errno or 0]}")
+        return 1
+    return 0
+
+
+def acknowledge(what: str) -> None:
+    os.write(1, what.encode() + b"\n")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(*sys.argv[1:]))

@@ -1,0 +1,195 @@
+"""A store, an update and a revert, killed or given an error at every write, fsync and rename.
+
+Each point is a process of its own under strace. After it the next holder of the lock must find the
+old or the new state, whole; what was acknowledged is the new one; an error is reported.
+"""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from ijfw_hookspecs import Change, Op
+
+from ijfw_core import files, ledger, revert, roots
+from ijfw_core.grammar import lessons
+from ijfw_core.roots import Roots
+from ijfw_core.writer import Writer
+from tests.storage.plainstore import PlainStore, decision, run_of, snapshot
+
+SCRIPT = Path(__file__).with_name("storage_op.py")
+RENAMES = "rename,renameat,renameat2"
+MOST = 30  # calls of one kind in one operation; more would be a defect
+
+
+def strace_works() -> bool:
+    try:
+        return subprocess.run(["strace", "true"], capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+pytestmark = [
+    pytest.mark.sandbox,
+    pytest.mark.skipif(not strace_works(), reason="`strace true` does not work here"),
+]
+
+
+class Case(NamedTuple):
+    """One operation on a prepared project."""
+
+    template: Path
+    arguments: tuple[str, ...]
+    old: dict[str, bytes]
+    new: dict[str, bytes]
+
+
+def writer_of(project: Path) -> Writer:
+    place = roots.find(project, {"HOME": f"{project}-home"})
+    return Writer(place, PlainStore(place), lambda text: text)
+
+
+@pytest.fixture(scope="module", params=["store", "update", "revert"])
+def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
+    verb: str = request.param
+    template = tmp_path_factory.mktemp("template") / "project"
+    (template / ".git").mkdir(parents=True)
+    writer = writer_of(template)
+    first = [Change(op="create", entry=decision(n, f"first {n}")) for n in ("keep", "old")]
+    writer.apply(run_of("first"), first)
+    arguments = {"store": ("store", "new"), "update": ("update", "old"), "revert": ("revert", "x")}
+    if verb == "revert":
+        second = Change(op="supersede", entry=decision("old", "second"), target="old")
+        third = Change(op="archive", target="keep")
+        fourth = Change(op="create", entry=decision("more", "more"))
+        writer.apply(run_of("x"), [second, third, fourth])
+    old = state(writer.roots)
+    done = template.parent / "done"
+    shutil.copytree(template, done)
+    assert run_under_strace(done, arguments[verb]).stdout
+    return Case(template, arguments[verb], old, state(writer_of(done).roots))
+
+
+def state(place: Roots) -> dict[str, bytes]:
+    """Live memory; the archive keeps copies, which is no change of state."""
+    return snapshot(place)
+
+
+def run_under_strace(
+    project: Path, arguments: tuple[str, ...], *inject: str
+) -> "subprocess.CompletedProcess[str]":
+    command = ["strace", "-f", "-qq", "-o", "/dev/null", *inject]
+    command += [sys.executable, str(SCRIPT), str(project), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def sweep(case: Case, folder: Path, calls: str, fault: str) -> Iterator[tuple[Path, str, int]]:
+    """(project, output, exit status) for the first call, the second, ... until none is hit."""
+    for nth in range(1, MOST + 1):
+        project = folder / f"{calls[:6]}-{nth}"
+        shutil.copytree(case.template, project)
+        setting = f"inject={calls}:{fault}:when={nth}"
+        run = run_under_strace(project, case.arguments, "-e", f"trace={calls}", "-e", setting)
+        yield project, run.stdout, run.returncode
+        if run.returncode == 0 and "error" not in run.stdout:
+            return
+    raise AssertionError(f"more than {MOST} calls of {calls} in one operation")
+
+
+def check_after(case: Case, project: Path, acknowledged: bool) -> None:
+    """What holds once the next process has taken the lock, and after it did the work again."""
+    whole(case, project)
+    writer = writer_of(project)
+    writer.recover()
+    now = state(writer.roots)
+    assert now in (case.old, case.new), "old or new, in all files"
+    if acknowledged:
+        assert now == case.new, "what was acknowledged is there"
+    assert not list(writer.roots.memory.rglob(f"*{files.TEMP_SUFFIX}"))
+    told = ledger.lessons_text(writer.roots)
+    assert len(lessons.read(told)) == len(told.splitlines())
+    records = ledger.read(writer.roots)
+    assert all(
+        any(ledger.logged(r, told) for r in records if r.group == g) for g in groups(records)
+    )
+    assert writer.recover() == 0, "nothing is left to finish"
+    if now == case.old:
+        again(writer, case.arguments)
+        assert state(writer.roots) == case.new, "the next run completes"
+    if case.arguments[0] == "revert":
+        (info,) = [info for info in revert.runs(writer.roots) if info.run == "x"]
+        assert info.reverted
+
+
+def whole(case: Case, project: Path) -> None:
+    """Before anybody repairs anything: each file has its old bytes or its new ones."""
+    found = snapshot(writer_of(project).roots)
+    for name in case.old.keys() | case.new.keys():
+        texts = (case.old.get(name, b""), case.new.get(name, b""))
+        assert found.get(name, b"") in texts, name
+
+
+def groups(records: list[ledger.Record]) -> set[str]:
+    return {record.group for record in records}
+
+
+def again(writer: Writer, arguments: tuple[str, ...]) -> None:
+    verb, name = arguments
+    if verb == "revert":
+        revert.apply(writer, [name])
+        return
+    op: Op = "supersede" if verb == "update" else "create"
+    entry = decision(name, f"{verb} {name} 0")
+    writer.apply(run_of("again"), [Change(op=op, entry=entry, target=name)])
+
+
+@pytest.mark.parametrize("calls", ["write", "fsync", RENAMES, "unlink,unlinkat"])
+def test_killed_at_every_call(case: Case, tmp_path: Path, calls: str) -> None:
+    hit = 0
+    for project, output, status in sweep(case, tmp_path, calls, "signal=KILL"):
+        hit += status != 0
+        check_after(case, project, acknowledged=bool(output.strip()))
+    assert hit or (calls, case.arguments[0]) in (
+        (RENAMES, "store"),  # a store only appends
+        ("unlink,unlinkat", "store"),
+        ("unlink,unlinkat", "update"),
+        ("unlink,unlinkat", "revert"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("calls", "error"), [("write", "ENOSPC"), ("fsync", "EIO"), (RENAMES, "ENOSPC")]
+)
+def test_an_error_at_every_call_is_reported_and_loses_nothing(
+    case: Case, tmp_path: Path, calls: str, error: str
+) -> None:
+    for project, output, status in sweep(case, tmp_path, calls, f"error={error}"):
+        lines = output.split()
+        assert (status == 0) == ("error" not in lines), output
+        if status:
+            assert lines[-2:] == ["error", error]
+        check_after(case, project, acknowledged=len(lines) in (1, 3))
+
+
+def test_a_full_disk_from_any_write_on_is_reported_and_loses_nothing(
+    case: Case, tmp_path: Path
+) -> None:
+    for nth in range(1, MOST):
+        project = tmp_path / str(nth)
+        shutil.copytree(case.template, project)
+        # The path filter spares the pipe on which the process reports.
+        only = [x for name in memory_files(project) for x in ("-P", str(name))]
+        setting = f"inject=write:error=ENOSPC:when={nth}+"
+        run = run_under_strace(project, case.arguments, *only, "-e", "trace=write", "-e", setting)
+        check_after(case, project, acknowledged=run.returncode == 0)
+        if run.returncode == 0:
+            return
+        assert run.stdout.split() == ["error", "ENOSPC"]
+    raise AssertionError("the disk was never large enough")
+
+
+def memory_files(project: Path) -> list[Path]:
+    return [path for path in (project / ".ijfw" / "memory").rglob("*") if path.is_file()]
