@@ -27,7 +27,7 @@ from ijfw_hookspecs import Change, Edit, Entry, Receipt, Tier
 from msgspec.structs import replace
 
 from ijfw_core.grammar import entry as blocks
-from ijfw_core.grammar import escape, journal
+from ijfw_core.grammar import journal, parts
 from ijfw_core.text import format_time, slug
 from ijfw_plugins.store_markdown.files import (
     ARCHIVE,
@@ -129,8 +129,8 @@ class Planner:
 
     def _addendum(self, change: Change) -> Receipt:
         old, added = self._target(change), _wanted(change)
-        title = f"## Auto-memory addendum ({self._date})"
-        content = self._with_block(old.entry.content, added, title, added.content)
+        title = f"Auto-memory addendum ({self._date})"
+        content = self._with_part(old.entry.content, added, title, added.content)
         return _receipt(old.edited(replace(old.entry, content=content)))
 
     def _merge(self, change: Change) -> Receipt:
@@ -141,9 +141,12 @@ class Planner:
             raise ValueError("an entry cannot be merged into itself")
         old = loser.entry
         text = old.summary if old.content == old.summary else f"{old.summary}\n\n{old.content}"
-        text += "".join(f"\n\n{part}" for part in (old.why, old.how_to_apply) if part)
-        title = f"## Historical ({format_time(old.stored)[:10]})"
-        content = self._with_block(wanted.content, old, title, text, " kind=historical")
+        if old.why:
+            text += f"\n\nWhy: {old.why}"
+        if old.how_to_apply:
+            text += f"\n\nHow to apply: {old.how_to_apply}"
+        title = f"Historical ({format_time(old.stored)[:10]})"
+        content = self._with_part(wanted.content, old, title, text, " kind=historical")
         edits = (kept.edited(replace(wanted, content=content)), *self._removal(loser, "merged"))
         return Receipt(entry_id=wanted.id, edits=edits)
 
@@ -261,15 +264,12 @@ class Planner:
         path = self._free(f"{ARCHIVE}/auto-{why}-{self._date}/{stem}", tier)
         return block.edit(None), *self._appended(tier, path, name, block.raw)
 
-    def _with_block(self, text: str, source: Entry, title: str, part: str, kind: str = "") -> str:
-        """`text` with a marked part behind it; unchanged where it has the part already."""
-        close = f"<!-- /ijfw addendum id={source.id} -->"
-        if close in text.split("\n"):
-            return text
-        session = f" session={source.session}" if re.fullmatch(r"[\w.-]+", source.session) else ""
-        at = f" at={format_time(self._now)}"
-        mark = f"<!-- ijfw addendum id={source.id}{session}{at}{kind} -->"
-        return f"{text}\n\n{mark}\n{title}\n{escape(part)}\n{close}"
+    def _with_part(self, text: str, source: Entry, title: str, part: str, kind: str = "") -> str:
+        """`text` with the marked text of another entry behind it."""
+        note = f"at={format_time(self._now)}{kind}"
+        if re.fullmatch(r"[\w.-]+", source.session):
+            note = f"session={source.session} {note}"
+        return parts.add(text, source.id, title, part, note)
 
     def _free(self, stem: str, tier: Tier = "knowledge") -> str:
         """A file name that is not taken: the second gets "-2"."""

@@ -1,0 +1,79 @@
+"""Every operation of the markdown store can be undone, and undone again, to the byte."""
+
+from pathlib import Path
+
+import pytest
+from ijfw_hookspecs import Change, Entry
+from ijfw_plugins.store_markdown import MarkdownStore
+from msgspec.structs import replace
+
+from ijfw_core import revert
+from ijfw_core.roots import Roots
+from ijfw_core.writer import Run, Writer
+from tests.store.store_contract import NOW, an_entry
+
+ONE, TWO, NEW = (f"01JTEST{letter * 19}" for letter in "ABC")
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Writer:
+    project, home = tmp_path / "project", tmp_path / "home"
+    (project / ".ijfw").mkdir(parents=True)
+    home.mkdir()
+    place = Roots(project=project, folder=project / ".ijfw", team=project / "t", home=home)
+    store = MarkdownStore(str(place.folder), str(home), str(project), NOW)
+    writer = Writer(place, store, lambda text: text)
+    kinds = {ONE: "decision", TWO: "decision", "id-3": "pattern"}
+    created = [Change(op="create", entry=an_entry(n, kind=k)) for n, k in kinds.items()]
+    staged = an_entry("id-4", tier="staged", extra=(("proposal", "create"),))
+    run = Run(id="first", kind="session", at=NOW, session="s-1")
+    outcomes = writer.apply(run, [*created, Change(op="create", entry=staged)])
+    assert {outcome.status for outcome in outcomes} == {"written", "staged"}
+    return writer
+
+
+def files_of(writer: Writer) -> dict[str, str]:
+    roots = writer.roots
+    return {
+        str(path): path.read_text()
+        for base in (roots.memory, roots.home)
+        for path in base.rglob("*.md")
+        if path.name != "LESSONS.md" and "auto-reverted" not in str(path)
+    }
+
+
+def entry_of(writer: Writer, name: str) -> Entry:
+    entries = writer.store.entries(["knowledge", "journal", "staged"])
+    return next(entry for entry in entries if entry.id == name)
+
+
+@pytest.mark.parametrize(
+    "op",
+    ["create", "supersede", "note", "addendum", "merge", "archive", "archive-first",
+     "archive-record", "promote", "promote-staged", "lift"],
+)  # fmt: skip
+def test_an_operation_is_undone_to_the_byte(writer: Writer, op: str) -> None:
+    one, new = entry_of(writer, ONE), an_entry(NEW, content="newer words")
+    changes = {
+        "create": Change(op="create", entry=new),
+        "supersede": Change(op="supersede", entry=new, target=TWO),
+        "note": Change(op="note", entry=replace(one, seen=("s-1", "s-2")), target=ONE),
+        "addendum": Change(op="addendum", entry=new, target=ONE),
+        "merge": Change(op="merge", entry=one, target=TWO),
+        "archive": Change(op="archive", target=TWO),
+        "archive-first": Change(op="archive", target=ONE),
+        "archive-record": Change(op="archive", target="id-3"),
+        "promote": Change(op="promote", target="id-3"),
+        "promote-staged": Change(op="promote", target="id-4"),
+        "lift": Change(op="lift", target=ONE),
+    }
+    before = files_of(writer)
+    (outcome,) = writer.apply(Run(id="second", kind="dream", at=NOW), [changes[op]])
+    assert outcome.status == "written", outcome.reason
+    after = files_of(writer)
+    assert after != before
+    assert not revert.apply(writer, ["second"]).conflicts
+    assert files_of(writer) == before
+    again = [info.run for info in revert.runs(writer.roots) if info.kind == "revert"]
+    assert not revert.apply(writer, again).conflicts
+    assert files_of(writer) == after
