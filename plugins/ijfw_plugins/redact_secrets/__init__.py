@@ -14,10 +14,10 @@ from msgspec import Struct
 from ijfw_plugins.redact_secrets import rules
 from ijfw_plugins.redact_secrets.assign import assignments
 from ijfw_plugins.redact_secrets.structure import structures
-from ijfw_plugins.redact_secrets.views import encoded, views
+from ijfw_plugins.redact_secrets.views import all_views, encoded
 
 _RUN = re.compile(r"[A-Za-z0-9_-]{14,}")
-_ASCII_LOWER = {upper: upper + 32 for upper in range(65, 91)}
+_PLAIN_RUN = re.compile(r"(?:[a-z_-]+|[0-9a-f]{8}[0-9a-f-]*)\Z")
 _HALF_ESCAPE = re.compile(r"\\u[0-9a-fA-F]{0,3}\Z")
 
 Piece = tuple[int, int, str, str]
@@ -51,40 +51,42 @@ def user_rules(paths: tuple[str, ...]) -> rules.UserRules:
 def find(text: str) -> list[Piece]:
     """Start, end, kind and rule of every secret in a text, in any of its views."""
     found: list[Piece] = []
-    for view in views(text):
-        for start, end, kind, rule in _scan(view.text):
+    for view, whole in all_views(text):
+        for start, end, kind, rule in scan(view.text, whole):
             if view.parent is None:
                 found.append((*_aligned(text, start, end), kind, rule))
             else:
                 found.append((*view.source(start, end), kind, rule))
-        for start, end, plain in encoded(view.text):
-            inner = _scan(plain)
+        for start, end, plain in encoded(view.text) if whole else ():
+            inner = scan(plain, True)
             if inner:
                 found.append((*view.source(start, end), inner[0][2], inner[0][3]))
     return found
 
 
-def _scan(text: str) -> list[Piece]:
-    lower = text.lower()
-    if len(lower) != len(text):
-        lower = text.translate(_ASCII_LOWER)
-    index = rules.built_in()
-    runs = _RUN.findall(text)
+def scan(text: str, whole: bool) -> list[Piece]:
+    """The secrets of one view; names and values only, unless it is `whole`."""
+    flat = text if text.isascii() else text.encode("ascii", "replace").decode("ascii")
+    lower = flat.lower()
+    found = [(s, e, kind, "name-value") for s, e, kind in assignments(text, lower)]
+    if not whole:
+        return found
+    runs = [run[:128] for run in _RUN.findall(flat) if not _PLAIN_RUN.match(run)]
     joined = "\n".join(runs)
-    found: list[Piece] = []
+    index = rules.built_in()
     for table, gate, where in (
-        (index.in_runs, joined, text),
-        (index.in_text, text, text),
+        (index.in_runs, joined, flat),
+        (index.in_text, flat, flat),
         (index.in_lower, lower, lower),
     ):
-        for literal, wanted in table.items():
-            if literal in gate:
-                for rule in wanted:
-                    found += [
-                        (s, e, rule.name, rule.id)
-                        for s, e in rules.hits(rule, literal, text, where)
-                    ]
-    found += [(s, e, kind, "name-value") for s, e, kind in assignments(text, lower)]
+        for gated, literals in table.items():
+            if gated and gated not in gate:
+                continue
+            for literal in literals:
+                if literal in gate:
+                    for rule in literals[literal]:
+                        spans = rules.hits(rule, literal, text, where)
+                        found += [(s, e, rule.name, rule.id) for s, e in spans]
     found += [(s, e, kind, kind) for s, e, kind in structures(text, lower, runs)]
     return found
 

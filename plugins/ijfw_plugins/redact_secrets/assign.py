@@ -49,10 +49,8 @@ KEYWORDS = (
     "connectionstring",
     "pw:",
     "pw=",
-    "пароль",
-    "密码",
-    "パスワード",
-)
+    )
+FOREIGN = ("пароль", "密码", "密碼", "パスワード", "비밀번호")
 LONGEST = 4096  # characters of a value that are looked at
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 
@@ -97,8 +95,9 @@ class Found(NamedTuple):
 def assignments(text: str, lower: str) -> Iterator[Found]:
     """Every strong value with a secret name in `text`; `lower` is the text in lower case."""
     seen: set[int] = set()
-    for keyword in KEYWORDS:
-        at = lower.find(keyword)
+    for keyword in KEYWORDS if text.isascii() else KEYWORDS + FOREIGN:
+        where = lower if keyword.isascii() else text
+        at = where.find(keyword)
         while at >= 0:
             after = at + len(keyword)
             match = _JOIN.match(text, after - (keyword[-1] in "=:"))
@@ -107,7 +106,7 @@ def assignments(text: str, lower: str) -> Iterator[Found]:
                 if found:
                     seen.add(match.end())
                     yield found
-            at = lower.find(keyword, after)
+            at = where.find(keyword, after)
 
 
 def _judge(text: str, at: int, match: re.Match[str]) -> Found | None:

@@ -42,6 +42,7 @@ class Rule(msgspec.Struct, frozen=True):
     description: str = ""
     literals: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
+    gate: str = ""  # a common part of all literals that is looked for first
     nocase: bool = False
     short: bool = False  # the run of token characters around the literal may be under 14
     before: int = 0
@@ -103,23 +104,30 @@ def read(path: Path) -> RuleFile:
         raise ValueError(f"{path}: not a rule file: {error}") from error
 
 
+Table = dict[str, dict[str, list[Rule]]]
+
+
 class Index:
-    """The built-in rules by literal: in runs of token characters, in the text, in the lower-case text."""
+    """The built-in rules by literal, in tables by where the literal is looked for.
+
+    A table is gate -> literal -> rules; the gate "" is always open.
+    """
 
     def __init__(self, rules: tuple[Rule, ...]) -> None:
         self.rules = rules
-        self.in_runs: dict[str, list[Rule]] = {}
-        self.in_text: dict[str, list[Rule]] = {}
-        self.in_lower: dict[str, list[Rule]] = {}
+        self.in_runs: Table = {}
+        self.in_text: Table = {}
+        self.in_lower: Table = {}
         for rule in rules:
-            if rule.nocase:
-                target = self.in_lower
-            elif rule.short or rule.before or any(not _RUN.fullmatch(x) for x in rule.literals):
-                target = self.in_text
-            else:
-                target = self.in_runs
             for literal in rule.literals:
-                target.setdefault(literal, []).append(rule)
+                self._table(rule, literal).setdefault(rule.gate, {}).setdefault(
+                    literal, []
+                ).append(rule)
+
+    def _table(self, rule: Rule, literal: str) -> "Table":
+        if rule.nocase:
+            return self.in_lower
+        return self.in_text if rule.short or not _RUN.fullmatch(literal) else self.in_runs
 
 
 @cache

@@ -21,7 +21,7 @@ def _set(words: str) -> frozenset[str]:
 
 PASSWORD = _set(
     "password passwords passwd passphrase passcode pwd pass pw passwort kennwort passe contraseña contrasena "
-    "senha пароль 密码 パスワード dbpass userpass smtppass mypass adminpass rootpass sudopass ftppass "
+    "senha пароль 密码 密碼 パスワード 비밀번호 dbpass userpass smtppass mypass adminpass rootpass sudopass ftppass "
     "mailpass ldappass requirepass masterauth psk storepass keypass passin passout"
 )
 TOKEN = _set(

@@ -22,10 +22,9 @@ _NAMED = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">", "nbsp": " 
 _PERCENT = re.compile(r"%[0-7][0-9a-fA-F]")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{40,4000}={0,2}")
 _BREAK = re.compile(
-    r"(?:[\"'][ \t]*[+.\\]?[ \t]*\r?\n[ \t>|]{0,24}[\"']|\\?[ \t]*\r?\n[ \t>|]{0,24})"
-    r"(?=([A-Za-z0-9+/_.-]{4,512}={0,2})[\"'`,;)]{0,3}[ \t\r]*(?:\n|\Z))"
+    r"\n[ \t>|]{0,24}([\"']?)(?=([A-Za-z0-9+/_.-]{4,512}={0,2})[\"'`,;)]{0,3}[ \t\r]*(?:\n|\Z))"
 )
-_LEFT = re.compile(r"[A-Za-z0-9+/_=.-]{8,512}\Z")
+_LEFT = re.compile(r"([A-Za-z0-9+/_=.-]{8,512})(?:([\"'])[ \t]*[+.\\]?|\\?)[ \t]*\r?\Z")
 
 
 class View(NamedTuple):
@@ -114,10 +113,12 @@ def unwrapped(parent: View) -> View | None:
     at, raw, unit = [0], [0], [-1]
     view_end = raw_end = 0
     for match in _BREAK.finditer(text):
-        start, end = match.span()
-        left = _LEFT.search(text, max(raw_end, start - 512), start)
-        if left is None or not (mixed(left.group()) and mixed(match.group(1))):
+        if not mixed(match.group(2)):
             continue
+        left = _LEFT.search(text, max(raw_end, match.start() - 540), match.start())
+        if left is None or bool(left.group(2)) != bool(match.group(1)) or not mixed(left.group(1)):
+            continue
+        start, end = left.end(1), match.end()
         out.append(text[raw_end:start])
         view_end += start - raw_end
         at.append(view_end)
@@ -130,36 +131,37 @@ def unwrapped(parent: View) -> View | None:
     return View("".join(out), parent, tuple(at), tuple(raw), tuple(unit))
 
 
-def views(text: str) -> Iterator[View]:
-    """The raw text and every decoded view of it, with line breaks in tokens undone in each."""
+def all_views(text: str) -> Iterator[tuple[View, bool]]:
+    """The raw text and every decoded view of it, with line breaks in tokens undone in each.
+
+    The flag says whether tokens have to be looked for: not where a view without the escapes follows.
+    """
     base = View(text)
     flat = [base]
-    stripped = None
-    if not text.isascii() or not text.isprintable():
+    top = base
+    if not text.isprintable():
         stripped = _decode(base, _HIDDEN, lambda _: "")
-    if stripped:
-        flat.append(stripped)
-    top = stripped or base
+        if stripped:
+            flat.append(stripped)
+            top = stripped
+    escaped = set()
     view: View | None = top
     for _ in range(3):
         if view is None or "\\" not in view.text:
             break
-        view = _decode(view, _ESCAPE, _plain_escape)
+        outer, view = view, _decode(view, _ESCAPE, _plain_escape)
         if view:
+            escaped.add(id(outer))
             flat.append(view)
-    if "&" in text:
-        decoded = _decode(top, _ENTITY, _plain_entity)
-        if decoded:
-            flat.append(decoded)
-    if "%" in text:
-        decoded = _decode(top, _PERCENT, _plain_percent)
+    for mark, pattern, plain in (("&", _ENTITY, _plain_entity), ("%", _PERCENT, _plain_percent)):
+        decoded = _decode(top, pattern, plain) if mark in text else None
         if decoded:
             flat.append(decoded)
     for view in flat:
-        yield view
+        yield view, id(view) not in escaped
         joined = unwrapped(view)
         if joined:
-            yield joined
+            yield joined, True
 
 
 def encoded(text: str) -> Iterator[tuple[int, int, str]]:
