@@ -23,7 +23,10 @@ from ijfw_core.writer import Run, Writer
 
 _SPOOLS = (".session-signals.jsonl", ".session-feedback.jsonl")
 _KEY = re.compile(r"\bkey(?:: |=)([0-9a-f]{12})\b")
-_ADDENDUM = "(?:(?<=\n)\n)?<!-- ijfw addendum id={0}[ >][^\n]*\n(?:[^\n]*\n)*?<!-- /ijfw addendum id={0} -->\n"
+_ADDENDUM = (
+    "(?:(?<=\n)\n)?<!-- ijfw addendum id={0}[ >][^\n]*\n"
+    "(?:[^\n]*\n)*?<!-- /ijfw addendum id={0} -->\n"
+)
 _MIN_QUOTE = 12  # characters; a shorter signal text says nothing about where it came from
 
 

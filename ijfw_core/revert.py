@@ -157,6 +157,7 @@ def _try(
         chosen |= in_the_way
     refused = bool(in_the_way)
     staged: dict[str, str] = {}
+    written = False
     if not dry_run and not refused:
         made.undos = [pair for pair in made.undos if _undone_outside(writer, *pair, made)]
         done = _regrouped([record for record, _ in made.undos])
@@ -166,11 +167,12 @@ def _try(
                     _archive_copy(writer, record)
             if done:
                 writer.write(done)
+                written = True
         except MismatchError:
             return None
         staged = {c.change: _propose(writer, run, c) for c, _ in made.conflicts if not c.external}
     return RevertReport(
-        run="" if dry_run or refused else run.id,
+        run=run.id if written or staged else "",
         runs=tuple(sorted(chosen)),
         changes=tuple(
             Undo(entry=c.entry, tier=c.tier, path=c.path, change=c.change, run=c.run)
@@ -320,7 +322,7 @@ def _propose(writer: Writer, run: Run, change: Record) -> str:
 
 def _archive_copy(writer: Writer, record: Record) -> None:
     """Keep a block that a revert takes out as `_archive/auto-reverted-DATE/<id>.md`."""
-    if record.before is None or record.path.startswith("_archive/"):
+    if record.before is None or not record.entry or record.path.startswith("_archive/"):
         return
     name = record.entry if re.fullmatch(r"[\w-]{1,64}", record.entry) else slug(record.entry)
     folder = f"_archive/auto-reverted-{writer.clock():%Y-%m-%d}"

@@ -164,5 +164,6 @@ def test_a_cascade_gives_back_the_bytes_from_before_the_run(
         done = revert.apply(writer, later, cascade=True)
         assert not done.conflicts
         assert snapshot(writer.roots) == states[chosen - 1]
-        revert.apply(writer, [done.run])
+        if done.run:
+            revert.apply(writer, [done.run])
         assert snapshot(writer.roots) == states[-1]
