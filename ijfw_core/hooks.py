@@ -37,6 +37,7 @@ from ijfw_hookspecs import hooks as hookspecs
 from ijfw_core import boundary, guard
 from ijfw_core.errors import StoreClosedError, WithheldError
 from ijfw_core.guarded import GuardedAdapter, GuardedStore
+from ijfw_core.settings import ESSENTIAL
 
 SPECS: dict[str, Callable[..., Any]] = {
     name: value for name, value in vars(hookspecs).items() if hasattr(value, PROJECT + "_spec")
@@ -308,14 +309,19 @@ def closed_message(name: str, reason: str) -> str:
     """Why all text is withheld, and the way out."""
     return (
         f"Nothing is kept, because {name} may be a redactor and is broken ({reason}). Repair it, "
-        f"or do without it: ijfw plugins disable {name}"
+        f"or do without it: {_way_out(name)}"
     )
+
+
+def _way_out(name: str) -> str:
+    end = " --replaced-by OTHER" if name in ESSENTIAL else ""
+    return f"ijfw plugins disable {name}{end}"
 
 
 def _close(name: str, hook: str, reason: str) -> NoReturn:
     if hook == "redact":
         message = f"A text was withheld: {name} failed to redact it ({reason})."
-        raise WithheldError(f"{message} To do without it: ijfw plugins disable {name}")
+        raise WithheldError(f"{message} To do without it: {_way_out(name)}")
     raise StoreClosedError(f"The store {name} failed ({reason}); nothing was written.")
 
 

@@ -101,13 +101,18 @@ def forget(home: Path, name: str) -> None:
         _remember(home, memo)
 
 
+def may_see_raw(hooks: tuple[str, ...] | None) -> bool:
+    """Whether a plugin with these hooks sees raw text; yes where one is unknown or misspelt."""
+    return hooks is None or not set(hooks) <= set(SPECS) - RAW
+
+
 def _row(found: Found, hooks: tuple[str, ...] | None, status: Status, reason: str) -> PluginInfo:
     return PluginInfo(
         name=found.name,
         version=found.version,
         distribution=found.distribution,
         hooks=tuple(hook for hook in SPECS if hook in (hooks or ())),
-        sees_raw=hooks is None or bool(RAW & set(hooks)),
+        sees_raw=may_see_raw(hooks),
         status=status,
         reason=reason,
     )
@@ -126,7 +131,8 @@ def _third_party(found: Found, wanted: bool, config: Config) -> PluginInfo:
         who = ", ".join((found.distribution, *found.rivals))
         return _row(found, said.hooks, "blocked", f"several distributions have this name: {who}")
     if not wanted:
-        return _row(found, said.hooks, "off", f"enable it: ijfw plugins enable {found.name}")
+        hint = said.fault or f"enable it: ijfw plugins enable {found.name}"
+        return _row(found, said.hooks, "off", hint)
     memo = _remembered(Path(config.home)).get(found.name, {})
     if said.fault:
         return _row(found, said.hooks, "broken", said.fault)

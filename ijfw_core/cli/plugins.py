@@ -17,7 +17,7 @@ from ijfw_core import trust as trusting
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say, table, warn
 from ijfw_core.config import Config
 from ijfw_core.errors import IjfwError, NotFoundError, RefusedError, UsageError
-from ijfw_core.hooks import RAW, SPECS
+from ijfw_core.hooks import SPECS
 from ijfw_core.loader import Found
 from ijfw_core.roots import Roots, find, home_folder
 from ijfw_core.settings import PROJECT_NEVER, Settings
@@ -72,12 +72,12 @@ def enable(name: str, yes: bool, as_json: bool) -> None:
     """Turn a plugin on. A third-party plugin is code that runs with your rights."""
     plugin = selection.find(name)
     hooks = inventory.declared(plugin).hooks
-    sees_raw = hooks is None or bool(RAW & set(hooks))
+    sees_raw = inventory.may_see_raw(hooks)
     if not plugin.builtin:
         warn(f"{name} is part of {plugin.distribution} {plugin.version}.")
         warn(f"Hooks in its source: {', '.join(hooks) if hooks else 'not known'}.")
         if sees_raw:
-            warn("It sees the raw text of your sessions, secrets included.")
+            warn("It may see the raw text of your sessions, secrets included.")
         _agree(f"Run {name} from now on?", yes)
     selection.enable(home_folder(os.environ), plugin)
     if as_json:
@@ -130,7 +130,7 @@ def info(ctx: click.Context, name: str, as_json: bool) -> None:
             row = msgspec.structs.replace(row, status="broken", reason=result.reason)
         else:
             hooks = tuple(hook for hook in SPECS if hook in result.functions)
-            sees_raw = bool(RAW & set(hooks))
+            sees_raw = inventory.may_see_raw(hooks)
             row = msgspec.structs.replace(row, hooks=hooks, sees_raw=sees_raw)
             settings = _settings_of(found, result.settings)
     if as_json:

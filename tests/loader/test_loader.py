@@ -254,6 +254,7 @@ def test_table_is_complete_and_in_order(settings: Settings, installed: Callable[
     assert rows["fixture-redact"].status == "on"
     assert (rows["fixture-misspelt"].status, rows["fixture-gone"].status) == ("broken", "broken")
     assert "did you mean redact" in rows["fixture-misspelt"].reason
+    assert rows["fixture-misspelt"].sees_raw
     assert "not installed" in rows["fixture-gone"].reason
     assert all(set(info.hooks) <= set(SPECS) for info in rows.values())
     assert not installed()
