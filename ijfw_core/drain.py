@@ -216,7 +216,7 @@ def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
 
 
 def be_nice() -> None:
-    """Give way to everyone; to the scheduler a new session is a group with a niceness of its own."""
+    """Give way to everyone; a session of its own also has a niceness of its own."""
     import signal
 
     signal.alarm(LIFE_SECONDS)

@@ -250,7 +250,7 @@ def _import_path() -> tuple[list[str], bool]:
     import ast
 
     path, finders = ast.literal_eval(answer.stdout)
-    return [str(part) for part in path], len(finders) > _PLAIN_FINDERS
+    return [str(part) for part in path], not _PLAIN_FINDERS.issuperset(finders)
 
 
 def _decides_plugins(name: str) -> bool:

@@ -1,8 +1,10 @@
-"""Feedback in prompts: corrections, confirmations, preferences, standing rules, decisions, and intent."""
+"""Feedback in prompts: corrections, confirmations, preferences, rules, decisions, and intent."""
 
 from collections.abc import Sequence
 
 from ijfw_hookspecs import AgentEvent, Signal, hookimpl
+
+LITERALS: tuple[bytes, ...] = ()  # prompts only: no tool result is worth a look
 
 
 @hookimpl
