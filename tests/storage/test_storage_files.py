@@ -201,3 +201,39 @@ def test_a_lock_file_that_was_removed_while_waiting_is_taken_anew(tmp_path: Path
         path.unlink()
     waiting.join(timeout=30)
     assert entered.is_set()
+
+
+@pytest.mark.parametrize(
+    ("action", "order"),
+    [
+        ("replace", ["write", "fsync file", "rename", "fsync folder"]),
+        ("append", ["write", "fsync file"]),
+        ("append new", ["write", "fsync file", "fsync folder"]),
+        ("remove", ["unlink", "fsync folder"]),
+    ],
+)
+def test_what_is_acknowledged_was_synced_in_this_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, action: str, order: list[str]
+) -> None:
+    """No crash test without a power cut sees a missing fsync; so the calls themselves are looked at."""
+    path = tmp_path / ("new.md" if "new" in action else "a.md")
+    (tmp_path / "a.md").write_text("old\n")
+    calls: list[str] = []
+
+    def recorded(name: str) -> None:
+        real = getattr(os, name)
+
+        def call(*args: Any, **more: Any) -> Any:
+            kind = ""
+            if name == "fsync":
+                kind = " folder" if stat.S_ISDIR(os.fstat(args[0]).st_mode) else " file"
+            calls.append(name + kind)
+            return real(*args, **more)
+
+        monkeypatch.setattr(os, name, call)
+
+    for name in ("write", "fsync", "rename", "unlink"):
+        recorded(name)
+    arguments = () if action == "remove" else ("new\n",)
+    getattr(files, action.split()[0])(path, *arguments)
+    assert calls == order
