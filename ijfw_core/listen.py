@@ -75,7 +75,7 @@ class Listener:
 
 
 def signal_id(signal: Signal) -> str:
-    """Identity of a signal, equal from the hook and from the transcript: session, turn, kind, key."""
+    """Identity of a signal, equal from hook and transcript: session, turn, kind, key."""
     return digest("\x1f".join((signal.session, signal.turn, signal.kind, signal.key)))
 
 

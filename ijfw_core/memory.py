@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 
 from ijfw_hookspecs import Entry, Hit, Query, Store, Tier
 from msgspec.structs import replace
@@ -46,7 +47,7 @@ class MemoryView:
         return next((e for e in self.entries(*tiers) if e.id == entry_id), None)
 
     def search(self, query: Query) -> Sequence[Hit]:
-        """Entries by share of the query's words they hold: the fallback where no retriever answers."""
+        """Entries by the share of words they hold: the fallback where no retriever answers."""
         words = Counter(tokens(query.text))
         if not words:
             return []
@@ -61,8 +62,10 @@ class MemoryView:
         return hits[: max(query.limit, 0)]
 
     def _live(self, query: Query) -> Iterator[Entry]:
+        when = query.as_of or datetime.now(UTC)
         for entry in self.entries(*query.tiers):
-            if entry.superseded_by and not query.include_superseded:
+            ended = entry.superseded_by or (entry.valid_to is not None and entry.valid_to <= when)
+            if ended and not query.include_superseded:
                 continue
             if not query.kinds or entry.kind in query.kinds:
                 yield entry

@@ -34,7 +34,7 @@ _REDACTION = re.compile(r"\[REDACTED:[a-z0-9-]*\]?")
 
 
 def digest(text: str, size: int = 8) -> str:
-    """blake2b of a text as `2 * size` hex digits; bytes that came by surrogateescape count as they were."""
+    """blake2b of a text as `2 * size` hex digits; escaped foreign bytes count as they were."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=size).hexdigest()
 
 
@@ -45,7 +45,7 @@ def new_id(now: datetime) -> str:
 
 
 def slug(text: str) -> str:
-    """A file name stem `[a-z0-9-]{1,48}` out of any text; "m-" and 8 hex where nothing is left of it."""
+    """A file name stem `[a-z0-9-]{1,48}`; "m-" and 8 hex where nothing is left of the text."""
     ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     stem = re.sub(r"[^a-z0-9]+", "-", ascii_text).strip("-")[:48].strip("-")
     if not stem or stem in _RESERVED:
@@ -54,7 +54,7 @@ def slug(text: str) -> str:
 
 
 def cap(text: str, limit: int, *, in_bytes: bool = False) -> str:
-    """At most `limit` characters (or UTF-8 bytes) of `text`, ending in a visible mark where it was cut.
+    """At most `limit` characters (or UTF-8 bytes) of `text`, with a visible mark where it was cut.
 
     Cuts between characters, and never inside a `[REDACTED:...]` marker.
     """
@@ -79,7 +79,7 @@ def clean(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Text as it may reach a terminal: control, bidi and invisible characters go, tabs and newlines stay."""
+    """Text for a terminal: control, bidi and invisible characters go, tabs and newlines stay."""
     return _CONTROL.sub(
         "", re.sub(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)", "", text)
     )
@@ -91,8 +91,9 @@ def one_line(text: str) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """The words of a text, for overlap and ranking: NFKC, lower case, identifiers whole and in parts,
-    CJK as single characters and pairs.
+    """The words of a text, for overlap and ranking: NFKC, lower case.
+
+    Identifiers come whole and in parts, CJK as single characters and pairs.
 
     >>> tokens("Use parseUrl() in foo.bar, not C++")
     ['use', 'parseurl', 'parse', 'url', 'in', 'foo.bar', 'foo', 'bar', 'not', 'c++']
@@ -116,13 +117,13 @@ def _cjk(word: str) -> Iterable[str]:
 
 
 def wrap_memory(text: str) -> str:
-    """Memory text as it is handed to an agent: data between our marks, an end mark inside it escaped."""
+    """Memory text for an agent: data between our marks, any mark inside it escaped."""
     inner = re.sub(r"<(/?)ijfw-memory>", r"&lt;\1ijfw-memory&gt;", text)
     return f"{MARK_OPEN}\n{inner}\n{MARK_CLOSE}"
 
 
 def strip_memory(text: str) -> str:
-    """A text without anything we injected (plain and HTML-escaped marks; an open mark takes the rest)."""
+    """A text without what we injected: both forms of our marks; an open one takes the rest."""
     if "ijfw-memory" not in text:
         return text
     return _INJECTED.sub("", text)
@@ -141,7 +142,7 @@ def utc(moment: datetime) -> datetime:
 def format_time(moment: datetime) -> str:
     """`2026-05-01T10:00:00Z`, with milliseconds only where there are any."""
     moment = utc(moment)
-    text = moment.strftime("%Y-%m-%dT%H:%M:%S")
+    text = f"{moment.year:04}-{moment:%m-%dT%H:%M:%S}"  # %Y does not pad on every system
     millis = moment.microsecond // 1000
     return f"{text}.{millis:03}Z" if millis else f"{text}Z"
 

@@ -1,8 +1,8 @@
 """Every hook specification, in the order of the pipeline.
 
 No hook has wrappers, and no hook depends on the order in which plugins were registered: where the
-first answer counts, the order comes from `[plugins.order]` in config, built-ins last. A plugin takes
-only the arguments it needs; arguments may be added later without breaking it.
+first answer counts, the order comes from `[plugins.order]` in config, built-ins last. A plugin
+takes only the arguments it needs; arguments may be added later without breaking it.
 
 What happens when a plugin raises, exits, hangs or answers nonsense is said under "Failure".
 """

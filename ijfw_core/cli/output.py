@@ -1,4 +1,4 @@
-"""How every command speaks: one JSON object with --json, tables on a terminal, plain lines in pipes."""
+"""How every command speaks: JSON with --json, tables on a terminal, plain lines in pipes."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -52,7 +52,7 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def report_errors(command: Callable[P, R]) -> Callable[P, R]:
-    """Turn our errors into a message on stderr and their exit status; no traceback reaches a person."""
+    """Turn our errors into a message on stderr and their exit status, without a traceback."""
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
