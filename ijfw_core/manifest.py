@@ -25,8 +25,11 @@ from ijfw_core.loader import Broken, Found
 from ijfw_core.settings import ESSENTIAL
 from ijfw_core.text import wrap_memory
 
-_WHERE = "import sys; print(repr((sys.path, [type(f).__module__ + str(f) for f in sys.meta_path])))"
-_PLAIN_FINDERS = 3  # of the interpreter itself; more are import hooks of editable installs
+_WHERE = (
+    "import sys; print(repr((sys.path, [getattr(f, '__module__', '') for f in sys.meta_path])))"
+)
+# What finds modules by sys.path alone; others are import hooks of editable installs.
+_PLAIN_FINDERS = {"_frozen_importlib", "_frozen_importlib_external", "_distutils_hack"}
 QUESTION = """IJFW (local memory for coding agents) has no consent for this project yet, so it keeps nothing here.
 Ask the user once, in a sentence: may IJFW remember errors with their fixes, corrections, preferences and decisions of sessions in this project? They stay on this computer as text files in .ijfw/, secrets are removed first.
 Then run what the user answers: `{command} consent yes`, `{command} consent no`, or `{command} consent ask` (ask again another time). Without an answer, do nothing."""  # noqa: E501
@@ -124,14 +127,16 @@ def build(home: Path, env: Mapping[str, str]) -> dict[str, Any]:
             if kind == "session_start" and kind in adapter.caps.inject_at:
                 text = adapter.render(event, question())
                 questions[adapter.name, event] = text.encode()
-    watched = [home / "config.toml", *_records(found[row["name"]] for row in plugins)]
+    installed = [found[name] for name in (*hooks.plugins, *hooks.broken) if name in found]
+    watched = [home / "config.toml", *_records(installed)]
+    missing = any(name not in found for name in hooks.broken)
     return {
         "python": (sys.executable, sys.hexversion),
         "files": [(os.fsencode(p), hook.mark(os.fsencode(p))) for p in dict.fromkeys(watched)],
         "path": path,
         "site": with_site,
-        # With a broken plugin the loader must decide anew each time whether text is withheld.
-        "plugins": None if hooks.broken else plugins,
+        # The loader decides anew each time whether text is still withheld, or a plugin missing.
+        "plugins": None if hooks.closed or missing else plugins,
         "platforms": platforms,
         "questions": questions,
     }
