@@ -21,6 +21,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "duplicates": ("stages", "duplicates", "Whether a note repeats or replaces another."),
     "plugins": ("plugins", "plugins", "List, enable, disable and inspect plugins."),
     "config": ("plugins", "config", "Show every setting and where it comes from."),
+    "consent": ("consent", "consent", "Whether this project's sessions may be remembered."),
+    "hook": ("hook", "hook", "What an agent's hook does with an event, to see it at work."),
     "trust": ("plugins", "trust", "Trust this project's own .ijfw/config.toml."),
 }
 OPTIONS = {

@@ -1,0 +1,50 @@
+"""`ijfw consent`: whether this project may be remembered."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from ijfw_core.cli.output import emit_json, json_option, report_errors, say
+
+
+@click.command(epilog="Example: ijfw consent yes")
+@click.argument("choice", type=click.Choice(["yes", "no", "ask", "status"]), default="status")
+@click.option("--session", default="", help="With ask: be silent for this session only.")
+@json_option
+@report_errors
+def consent(choice: str, session: str, as_json: bool) -> None:
+    """May IJFW remember sessions of this project?
+
+    \b
+    yes     keep errors and fixes, corrections, preferences and decisions, without secrets
+    no      keep nothing; what was heard and not judged yet is removed
+    ask     no answer now: ask again in another session
+    status  what holds at present
+
+    Memory that exists stays, and what you store yourself works either way.
+    """
+    from ijfw_core import consent as answers
+    from ijfw_core import known, roots
+
+    place = roots.find(Path.cwd(), os.environ)
+    now = datetime.now(UTC)
+    if choice in ("yes", "no"):
+        answers.decide(place, choice == "yes", now)
+    elif choice == "ask":
+        answers.withdraw(place)
+        answers.remember_asked(place, session, now)
+    if choice != "status":
+        known.update(place.home, place)
+    found = answers.read(place)
+    if as_json:
+        emit_json({"consented": found.consented, "at": found.at or None})
+        return
+    project = place.project
+    if found.consented is None:
+        say(f"{project}: no answer yet, so hooks keep nothing. Answer: ijfw consent yes | no")
+    elif found.consented:
+        say(f"{project}: yes, since {found.at}. Sessions are remembered in {place.folder}.")
+    else:
+        say(f"{project}: no, since {found.at}. Hooks keep nothing.")
