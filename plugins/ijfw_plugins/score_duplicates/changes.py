@@ -1,0 +1,295 @@
+"""What changed between two notes of the same thing: a number, a name, a word, a denial.
+
+Every function answers why, or "" where it sees no change.
+"""
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from itertools import pairwise
+
+from ijfw_plugins.score_duplicates.note import Note, Part, Word, base_of, opposites, stem_of, words
+
+COVER = 0.6  # share of the shorter note's content that both have, for a denial to meet a claim
+PART = 0.75  # the same for the two parts of them
+FRAME = 0.5  # share of the older note's content that stands around a changed word
+MAX_CLAUSES = 8  # of a note that are compared by themselves
+MAX_WORDS = 400  # of each note that are aligned
+
+
+def change(a: Note, b: Note) -> str:
+    """Why `b` replaces `a`, "" where it does not."""
+    shared = a.stems & b.stems
+    if not shared and not a.texts & b.texts:
+        return ""
+    return (
+        _denied(a, b, shared)
+        or _swapped(a, b)
+        or _opposite(a, b, shared)
+        or _counted(a, b, shared)
+        or _renamed(a, b)
+        or _told(a, b, shared)
+    )
+
+
+def cover(shared: frozenset[str], a: Note, b: Note) -> float:
+    """Share of the shorter note's content that both have."""
+    return len(shared) / max(min(len(a.stems), len(b.stems)), 1)
+
+
+def opcodes(x: list[Word], y: list[Word]) -> Sequence[tuple[str, int, int, int, int]]:
+    """How the first `MAX_WORDS` words of one note become those of the other (see difflib)."""
+    left, right = ([w.text for w in side[:MAX_WORDS]] for side in (x, y))
+    return SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
+
+
+def _denied(a: Note, b: Note, shared: frozenset[str]) -> str:
+    """One note denies what the other says."""
+    prefixed = _prefixed(a, b) or _prefixed(b, a)
+    few = len((a.stems | b.stems) - shared) <= 3
+    if prefixed and few and cover(shared, a, b) >= FRAME - 0.2 and not _turned(a, b):
+        return prefixed
+    if cover(shared, a, b) < COVER or not shared:
+        return ""
+    pairs = ((x, y) for x in a.parts for y in b.parts if x.denied != y.denied)
+    if any(_meet(x, y) and not (_kept(x, b) and _kept(y, a)) for x, y in pairs):
+        return "one denies what the other says"
+    return ""
+
+
+def _prefixed(x: Note, y: Note) -> str:
+    """A word of one note that is a word of the other with a prefix that denies it."""
+    for text in sorted(x.texts - y.texts):
+        base = base_of(text)
+        if base and base in y.texts - x.texts:
+            return f"{text} against {base}"
+    return ""
+
+
+def _turned(a: Note, b: Note) -> bool:
+    """Whether the count of denials differs, so that a denied prefix says the same again."""
+    return any(p.denied for p in a.parts) != any(p.denied for p in b.parts)
+
+
+def _meet(x: Part, y: Part) -> bool:
+    common = len(x.stems & y.stems)
+    return common > 0 and common / min(len(x.stems), len(y.stems)) >= PART
+
+
+def _kept(part: Part, other: Note) -> bool:
+    """Whether the other note has the part too, with the same sign."""
+    return any(p.denied == part.denied and _meet(part, p) for p in other.parts)
+
+
+def _opposite(a: Note, b: Note, shared: frozenset[str]) -> str:
+    """The notes use words that exclude each other of the same thing."""
+    groups = opposites()
+    for word in a.texts & groups.keys():
+        for other in (b.texts - a.texts) & groups.keys():
+            if not set(groups[word]) & set(groups[other]):
+                continue
+            if word in b.texts:
+                found = any(_says(part, other, shared) for part in b.parts)
+            else:
+                found = _only_these(a, b, {word, other})
+            if found and shared:
+                return f"{word} against {other}"
+    return ""
+
+
+def _says(part: Part, word: str, shared: frozenset[str]) -> bool:
+    """Whether a part of a note says the word of most of what both notes speak of."""
+    return stem_of(word) in part.stems and len(part.stems & shared) >= COVER * len(shared)
+
+
+def _only_these(a: Note, b: Note, pair: set[str]) -> bool:
+    """Whether the notes differ in little but the two words."""
+    taken = {w.stem for note in (a, b) for w in note.plain if w.text in pair}
+    rest_a, rest_b = a.stems - b.stems - taken, b.stems - a.stems - taken
+    common = len(a.stems & b.stems)
+    return common * 2 >= min(len(a.stems), len(b.stems)) - 1 and not (rest_a and rest_b)
+
+
+_RELATIONS = (
+    "before",
+    "after",
+    "over",
+    "than",
+    "to",
+    "from",
+    "into",
+    "on",
+    "calls",
+    "for",
+    "under",
+)
+
+
+def _swapped(a: Note, b: Note) -> str:
+    """The same words around "before", "over", "depends on", with their places exchanged."""
+    if a.stems != b.stems or "by" in a.texts ^ b.texts:
+        return ""
+    for relation in _RELATIONS:
+        if relation not in a.texts or relation not in b.texts:
+            continue
+        (left_a, right_a), (left_b, right_b) = (_around(n, relation) for n in (a, b))
+        moved = (left_a - left_b) & (right_b - right_a), (right_a - right_b) & (left_b - left_a)
+        if moved[0] and moved[1]:
+            return f"exchanged around {relation}"
+    return ""
+
+
+def _around(note: Note, relation: str) -> tuple[set[str], set[str]]:
+    place = next(n for n, word in enumerate(note.plain) if word.text == relation)
+    halves = note.plain[:place], note.plain[place + 1 :]
+    left, right = ({w.stem for w in half if w.stem} for half in halves)
+    return left, right
+
+
+def _counted(a: Note, b: Note, shared: frozenset[str]) -> str:
+    """The same thing with another number."""
+    if a.stamp and b.stamp and a.stamp != b.stamp and a.stems == b.stems:
+        return "another date"
+    numbers = [
+        {w.text: (w, _left(n, i)) for i, w in enumerate(n.plain) if w.number} for n in (a, b)
+    ]
+    gone = [numbers[0][text] for text in numbers[0].keys() - numbers[1].keys()]
+    come = [numbers[1][text] for text in numbers[1].keys() - numbers[0].keys()]
+    if not gone or not come or not shared:
+        return ""
+    rest_a, rest_b = _rest(a, shared), _rest(b, shared)
+    if rest_a and rest_b:
+        return ""
+    if len(shared) * 2 < min(len(a.stems), len(b.stems)):
+        return ""
+    for old, left in gone:
+        for new, left_new in come:
+            if (
+                (old.unit and old.unit == new.unit)
+                or (left and left == left_new)
+                or _time(old, new)
+            ):
+                return f"{old.text} is now {new.text}"
+    return f"{gone[0][0].text} is now {come[0][0].text}" if not rest_a and not rest_b else ""
+
+
+def _time(old: Word, new: Word) -> bool:
+    spans = {"s", "ms", "min", "h", "day", "week", "month", "year"}
+    return old.unit in spans and new.unit in spans
+
+
+def _left(note: Note, place: int) -> str:
+    """The content word in front of a number."""
+    return next((w.stem for w in reversed(note.plain[:place]) if w.stem and not w.number), "")
+
+
+def _rest(note: Note, shared: frozenset[str]) -> set[str]:
+    """Content that only this note has, without words that only tie or announce a change."""
+    light = words()["tie"] | words()["cues"]
+    return {w.stem for w in note.plain if w.stem and not w.number and w.text not in light} - shared
+
+
+def _renamed(a: Note, b: Note) -> str:
+    """One name or word stands where another stood."""
+    added = bool(b.texts & words()["cues"])
+    found = _slot(a.plain, b.plain, added)
+    if found or len(a.clauses) > 1 or not 1 < len(b.clauses) <= MAX_CLAUSES:
+        return found
+    return next(filter(None, (_slot(a.plain, clause, added) for clause in b.clauses)), "")
+
+
+def _slot(x: list[Word], y: list[Word], announced: bool) -> str:
+    ops = opcodes(x, y)
+    slots = [(x[i:j], y[k:m], i, j) for op, i, j, k, m in ops if op == "replace"]
+    slots = [slot for slot in slots if _content(slot[0]) or _content(slot[1])]
+    if len(slots) != 1:
+        return ""
+    gone, come, start, end = slots[0]
+    old, new = _content(gone), _content(_head(come))
+    if not _alike(old, new) or not _same_lead(gone, come):
+        return ""
+    lost = [w for op, i, j, *_ in ops if op == "delete" for w in _content(x[i:j])]
+    added = [w for op, *_, k, m in ops if op == "insert" for w in _content(y[k:m])]
+    if lost or (added and not announced) or not _may_change(x[:start], x[end:], gone):
+        return ""
+    stems = {w.stem for w in x if w.stem}
+    kept = stems & {w.stem for w in y}
+    if not kept or len(kept) < FRAME * (len(stems) - len(old)):
+        return ""
+    return f"{' '.join(w.text for w in old)} is now {' '.join(w.text for w in new)}"
+
+
+def _alike(old: list[Word], new: list[Word]) -> bool:
+    """Whether two changed stretches can be values of one thing: a word each, or names."""
+    if not old or not new or [w.stem for w in old] == [w.stem for w in new]:
+        return False
+    if len(old) == len(new) == 1:
+        return True
+    return len(old) <= 2 and len(new) <= 2 and all(w.name for w in [*old[1:], *new[1:]])
+
+
+def _same_lead(gone: list[Word], come: list[Word]) -> bool:
+    """Whether both values are led by a little word ("built with X", "moved to Y"), or none is."""
+    cues = words()["cues"]
+    heads = [[w for w in side if w.text not in cues][:1] for side in (gone, come)]
+    led = [not _content(head) for head in heads]
+    if any(led) and bool(_content(gone)[0].number) != bool(_content(come)[0].number):
+        return False
+    return led[0] == led[1] or come[0].name or bool(come[0].number)
+
+
+def _content(found: list[Word]) -> list[Word]:
+    light = words()["tie"] | words()["cues"]
+    return [w for w in found if w.stem and w.text not in light]
+
+
+def _head(found: list[Word]) -> list[Word]:
+    """The value at the start of a changed stretch, without what is said of it afterwards."""
+    stop, taken = words()["stop"], list[Word]()
+    for word in found:
+        if _content(taken) and (word.text in stop or not word.stem):
+            break
+        taken.append(word)
+    return taken
+
+
+def _may_change(before: list[Word], after: list[Word], gone: list[Word]) -> bool:
+    """Whether the changed word is what the note says of its subject, not the subject itself."""
+    table = words()
+    if not any(w.stem or w.text in table["tie"] for w in before):
+        # The subject changed: another fact, unless the rest names a role that one thing has.
+        first, second = ([w.text for w in after[:2]] + ["", ""])[:2]
+        if first not in ("is", "are", "handles", "owns"):
+            return False
+        return first in ("handles", "owns") or second in ("the", "our", "used", "a", "an")
+    if (
+        after
+        and after[0].stem
+        and after[0].text not in table["stop"]
+        and not _is_label(before, after)
+    ):
+        return False
+    verb = next((w.text for w in reversed(before) if w.text not in table["filler"]), "")
+    inner = {w.text for w in gone}
+    return verb not in table["open"] and not inner & table["open"]
+
+
+def _is_label(before: list[Word], after: list[Word]) -> bool:
+    """Whether the changed word names a thing of a kind: "from the ... branch"."""
+    lead = [w.text for w in before[-2:]]
+    closed = len(after) == 1 or not after[1].stem
+    return closed and len(lead) == 2 and lead[1] == "the" and lead[0] in words()["stop"]
+
+
+def _told(a: Note, b: Note, shared: frozenset[str]) -> str:
+    """The new note says itself that something changed, and speaks of the same subject."""
+    cues = b.texts & words()["strong_cues"]
+    if not cues or a.texts & cues:
+        return ""
+    origin = [w.stem for f, w in pairwise(b.plain) if f.text == "from" and w.stem in a.stems]
+    if any(origin) and len(shared) > 1:
+        return f"says it was {min(cues)}"
+    subject = [w.stem for w in a.plain if w.stem and not w.number][:2]
+    lead = [w.stem for w in _content(b.plain) if not w.number][: len(subject)]
+    if subject and (set(subject) <= set(lead) or (subject[0] in lead and len(a.stems) <= 3)):
+        return f"says it was {min(cues)}"
+    return ""

@@ -1,0 +1,284 @@
+"""A note taken apart: its words in order, its content, its numbers, and what it denies."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import cache, cached_property
+from typing import Any, NamedTuple
+
+from ijfw_core.text import strip_redactions
+
+MAX_CHARS = 6000  # of a note that are compared: a summary, 4 KB of content and some room
+
+_TOKEN = re.compile(
+    r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"  # one CJK character
+    r"|(?:--?|[.~/#@]{1,3})?[^\W_](?:\w|[.:/@+'’#-](?=\w))*(?:[+#]{1,2}|%)?"
+    r"|[,;.!?():=\n—–]|->|=>"
+)
+_MARKS = re.compile(r"[*`\"“”«»]+|(?<![^\W_])_+|_+(?![^\W_])")
+_BULLET = re.compile(r"\s*(?:[-*+•]\s+|#{1,6}\s+|\d{1,3}[.)]\s+|>\s+)")
+_DAY = r"20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?(?:Z|[+-]\d\d:?\d\d)?"
+_STAMP = re.compile(rf"\s*[\[(]?{_DAY}[\])]?\s*[:,–—-]?\s*")
+_END_STAMP = re.compile(rf"\s*(?:[\[(]{_DAY}[\])]|,\s*{_DAY})\s*\.?\s*\Z")
+_NUMBER = re.compile(r"v?(\d[\d.,:]*)([a-z%]*)\Z")
+_POINTS = frozenset(",;.!?():=\n—–") | {"->", "=>"}
+
+
+class Word(NamedTuple):
+    """A word of a note."""
+
+    text: str  # lower case; as written but for plural and known variants
+    stem: str  # for overlap only; "" where the word carries no content
+    name: bool  # written like a name, a path or an identifier
+    first: bool  # first of its sentence
+    number: str  # its value, "" where it is none
+    unit: str  # of the number
+
+
+class Part(NamedTuple):
+    """A stretch of a note that says or denies one thing."""
+
+    stems: frozenset[str]
+    denied: bool
+
+
+@cache
+def words() -> Any:
+    """The word tables."""
+    import tomllib
+    from importlib.resources import files
+
+    raw = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
+    sets = {key: frozenset(value.split()) for key, value in raw.items() if isinstance(value, str)}
+    return {**raw, **sets}
+
+
+@cache
+def _variants() -> dict[str, str]:
+    return {word: group[0] for group in words()["same"] for word in group[1:]}
+
+
+@cache
+def _units() -> dict[str, str]:
+    return {word: unit for unit, group in words()["units"].items() for word in group}
+
+
+@cache
+def opposites() -> dict[str, tuple[int, ...]]:
+    """Word -> the groups of words that exclude each other it is in."""
+    found: dict[str, tuple[int, ...]] = {}
+    for number, group in enumerate(words()["opposites"]):
+        for word in group:
+            found[word] = (*found.get(word, ()), number)
+    return found
+
+
+class Note:
+    """A note for comparison. Linear in the text, of which at most `MAX_CHARS` count."""
+
+    def __init__(self, text: str) -> None:
+        text = unicodedata.normalize("NFKC", strip_redactions(text[:MAX_CHARS])).strip()
+        text = text.replace("’", "'")
+        text, self.stamp = _unstamped(text)
+        self.words = list(_words(list(_tokens(_MARKS.sub(" ", text)))))
+
+    @cached_property
+    def plain(self) -> list[Word]:
+        """The words without punctuation."""
+        return [word for word in self.words if word.text not in _POINTS]
+
+    @cached_property
+    def strict(self) -> list[Word]:
+        """The words that count where two notes should be the same."""
+        filler = words()["filler"]
+        return [word for word in self.plain if word.text not in filler]
+
+    @cached_property
+    def core(self) -> list[str]:
+        """The words that make its meaning, in order: content, denials, and what binds it."""
+        table = words()
+        kept = table["negators"] | table["binding"] | table["cues"] | opposites().keys()
+        return [
+            w.text
+            for w in self.plain
+            if w.number or w.text in kept or (w.stem and w.text not in table["tie"])
+        ]
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """Its content, numbers left out."""
+        return frozenset(w.stem for w in self.plain if w.stem and not w.number)
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """Every word."""
+        return frozenset(word.text for word in self.plain)
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """What it says and what it denies, in order."""
+        return [part for part in _parts(self.words) if part.stems]
+
+    @cached_property
+    def clauses(self) -> list[list[Word]]:
+        """The words of each sentence or half of one, without punctuation."""
+        found: list[list[Word]] = [[]]
+        for word in self.words:
+            if word.text in ";.!?\n" and found[-1]:
+                found.append([])
+            elif word.text not in _POINTS:
+                found[-1].append(word)
+        return [clause for clause in found if clause]
+
+    @cached_property
+    def shingles(self) -> frozenset[str]:
+        """Runs of five characters of its content."""
+        text = " ".join(word.text for word in self.strict)
+        return frozenset(text[i : i + 5] for i in range(max(len(text) - 4, 1)))
+
+
+def _unstamped(text: str) -> tuple[str, str]:
+    """A note without bullets, a date stamp and labels in front; (text, stamp at its end)."""
+    labels = words()["labels"]
+    for _ in range(4):
+        for pattern in (_BULLET, _STAMP):
+            match = pattern.match(text)
+            if match and match.end() < len(text):
+                text = text[match.end() :]
+        bare = text.lstrip("*_ ")
+        label, colon, rest = bare.partition(":")
+        if not colon or label.strip("*_ ").lower() not in labels or not rest.strip("*_ "):
+            break
+        text = rest.lstrip("*_ ")
+    end = _END_STAMP.search(text, max(len(text) - 60, 0))
+    if end and end.start():
+        return text[: end.start()], end.group().strip(" .,([])")
+    return text, ""
+
+
+def _tokens(text: str) -> Iterable[str]:
+    """Words and points; "case-insensitive" is two words, so that it meets "case sensitive"."""
+    for token in _TOKEN.findall(text):
+        head, dash, tail = token.rpartition("-")
+        if dash and head.isalpha() and base_of(tail.lower()):
+            yield from (head, tail)
+        else:
+            yield token
+
+
+def _words(tokens: list[str]) -> Iterable[Word]:
+    first = True
+    for place, token in enumerate(tokens):
+        if token in _POINTS:
+            first = first or token in ".!?\n:;"
+            yield Word(token, "", False, False, "", "")
+            continue
+        yield _word(token, tokens[place + 1].lower() if place + 1 < len(tokens) else "", first)
+        first = False
+
+
+def _word(token: str, following: str, first: bool) -> Word:
+    lower = token.lower()
+    value, unit = _number(lower, following)
+    if value:
+        return Word(value + unit, value + unit, False, first, value, unit)
+    name = _is_name(token, first)
+    text = _variants().get(lower, lower)
+    if text == lower and not name:
+        text = _singular(lower)
+        text = _variants().get(text, text)
+    table = words()
+    empty = text in table["stop"] or lower in table["stop"] or lower in _units()
+    stem = "" if empty or lower in table["negators"] else (lower if name else stem_of(text))
+    return Word(text, stem, name, first, "", "")
+
+
+def _number(lower: str, following: str) -> tuple[str, str]:
+    match = _NUMBER.match(lower)
+    if match and (not match.group(2) or match.group(2) in _units()):
+        value = match.group(1).replace(",", "").rstrip(".:")
+        return value, _units().get(match.group(2) or following, "")
+    value = words()["numbers"].get(lower, "")
+    if not value and lower in ("one", "a", "an") and following in _units() and len(following) > 2:
+        value = "1"
+    return value, _units().get(following, "") if value else ""
+
+
+def _is_name(token: str, first: bool) -> bool:
+    """Whether it is written like a name: a capital inside, digits, or the points of a path."""
+    if not token.isascii() and not any(c.isupper() for c in token):
+        return False
+    body = token[1:] if first else token
+    if any(c.isupper() for c in body) or any(c.isdigit() for c in token):
+        return True
+    return any(c in "./:@#_" for c in token.rstrip("."))
+
+
+def _singular(word: str) -> str:
+    """Without the s of a plural or of a verb."""
+    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is", "ps")):
+        return word[:-1] if word.endswith("ps") and len(word) > 4 and word != "https" else word
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("ches", "shes", "sses", "xes")):
+        return word[:-2]
+    return word[:-1]
+
+
+_SUFFIXES = ("ability", "ation", "able", "ible", "ally", "ing", "ed", "ly", "ion", "al")
+
+
+def stem_of(word: str) -> str:
+    """A crude stem, for overlap only."""
+    if "-" in word and word.replace("-", "").isalpha():
+        return "-".join(map(stem_of, word.split("-")))
+    if not word.isascii() or not word.isalpha():
+        return word
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
+            word = word[: -len(suffix)]
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] in "bdgmnprt":
+        word = word[:-1]
+    return word[:-1] if len(word) > 3 and word.endswith(("e", "y")) else word
+
+
+_SPLITS = frozenset({"and", "but", "because", "so", "since", "or"})
+_TURNS = frozenset({"over", "than"})  # "X over Y", "rather than Y"
+_PREFIXES = ("un", "in", "dis", "non", "im", "ir")
+
+
+def _parts(found: list[Word]) -> Iterable[Part]:
+    """Cut at punctuation, conjunctions and negators that follow what was said before."""
+    table = words()
+    stems: list[str] = []
+    denied = seen = False
+    phrases = {tuple(p.split()): True for p in table["negator_phrases"]}
+    for place, word in enumerate(found):
+        text = word.text
+        pair = (text, found[place + 1].text if place + 1 < len(found) else "")
+        turn = text in _TURNS and seen and not denied
+        if text in _POINTS or text in _SPLITS or turn:
+            yield Part(frozenset(stems), denied)
+            stems, denied, seen = [], turn, False
+        elif pair in phrases and pair != ("no", "longer"):
+            if pair != ("out", "of"):
+                yield Part(frozenset(stems), denied)
+                stems, denied, seen = [], True, False
+            else:
+                denied = not denied
+        elif text in table["negators"]:
+            denied = not denied
+        elif word.stem:
+            stems.append(word.stem)
+            seen = True
+    yield Part(frozenset(stems), denied)
+
+
+def base_of(text: str) -> str:
+    """The word without a prefix that denies it: "supported" of "unsupported"; "" without one."""
+    for prefix in _PREFIXES:
+        rest = text.removeprefix(prefix).lstrip("-")
+        if rest != text and len(rest) >= 4:
+            return rest
+    return ""

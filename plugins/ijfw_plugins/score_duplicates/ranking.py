@@ -1,0 +1,112 @@
+"""Which entries are worth comparing with a candidate: those that share its rarest words, ranked."""
+
+import heapq
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from ijfw_hookspecs import Entry
+
+from ijfw_core.text import tokens
+from ijfw_plugins.score_duplicates import Verdict, body
+from ijfw_plugins.score_duplicates.note import MAX_CHARS, Note
+from ijfw_plugins.score_duplicates.rule import judge
+
+CANDIDATES = 200  # entries that share a rare word
+COMPARED = 20  # of these, the best, compared word by word
+POSTINGS = 20_000  # visited for one candidate: the bound of its cost
+
+_last: "tuple[int, Index] | None" = None
+
+
+def index_of(entries: Sequence[Entry]) -> "Index":
+    """The index of these entries; kept until memory holds others."""
+    global _last
+    stamp = hash(tuple((e.id, e.digest, e.summary, e.content, e.extra) for e in entries))
+    if _last is None or _last[0] != stamp:
+        _last = stamp, Index(entries)
+    return _last[1]
+
+
+class Index:
+    """Postings of the words of all entries."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        """Linear in the entries' text; of each, the part that is compared counts."""
+        self.entries = list(entries)
+        self._bodies = [body(entry.summary, entry.content)[:MAX_CHARS] for entry in entries]
+        self._words = [tokens(text) for text in self._bodies]
+        self._notes: dict[int, Note] = {}
+        self._postings: defaultdict[str, list[int]] = defaultdict(list)
+        self._keys: defaultdict[str, list[int]] = defaultdict(list)
+        for number, found in enumerate(self._words):
+            for word in set(found):
+                self._postings[word].append(number)
+            for name, value in entries[number].extra:
+                if name == "key":
+                    self._keys[value].append(number)
+
+    def verdicts(self, text: str, keys: set[str]) -> Iterator[tuple[Entry, Verdict]]:
+        """The verdicts on a text for the entries most like it: those with its key, then best first.
+
+        An entry of the same key and meaning is a duplicate, however it is worded.
+        """
+        note = Note(text)
+        same = [number for key in keys for number in self._keys.get(key, ())][:COMPARED]
+        for number in same:
+            verdict = judge(self._note(number), note)
+            if verdict.verdict == "near":
+                verdict = Verdict("duplicate", "the same signal, and " + verdict.reason)
+            elif verdict.verdict == "new":
+                verdict = Verdict("near", "the same signal")
+            yield self.entries[number], verdict
+        for number in self._ranked(tokens(text[:MAX_CHARS])):
+            if number not in same:
+                yield self.entries[number], judge(self._note(number), note)
+
+    def _note(self, number: int) -> Note:
+        if number not in self._notes:
+            self._notes[number] = Note(self._bodies[number])
+        return self._notes[number]
+
+    def _ranked(self, query: list[str]) -> list[int]:
+        """The numbers of the entries to compare, best first."""
+        overlap = self._sharing(query)
+        if len(overlap) <= COMPARED:
+            return list(overlap)
+        scores = _bm25(query, [self._words[number] for number in overlap])
+        if scores is None:
+            return list(overlap)[:COMPARED]
+        ranked = sorted(zip(scores, overlap, strict=True), key=lambda pair: -pair[0])
+        best = [number for _, number in ranked[:COMPARED]]
+        return list(dict.fromkeys([*best, *list(overlap)[: COMPARED // 4]]))
+
+    def _sharing(self, query: list[str]) -> dict[int, float]:
+        """Entry -> weight of the words it shares, rare ones first, best first."""
+        found = [(self._postings[word], word) for word in set(query) if word in self._postings]
+        found.sort(key=lambda pair: (len(pair[0]), pair[1]))
+        weights: defaultdict[int, float] = defaultdict(float)
+        visited = 0
+        for posting, _ in found:
+            if visited and visited + len(posting) > POSTINGS:
+                break
+            visited += len(posting)
+            weight = math.log(1 + len(self.entries) / len(posting))
+            for number in posting:
+                weights[number] += weight
+        best = heapq.nlargest(CANDIDATES, weights.items(), key=lambda pair: (pair[1], -pair[0]))
+        return dict(best)
+
+
+def _bm25(query: list[str], documents: list[list[str]]) -> list[float] | None:
+    """Scores relative to the query's score of itself; None where rank_bm25 is missing.
+
+    BM25Plus, because the idf of Okapi is negative for a word that most documents have, as these do.
+    """
+    try:
+        from rank_bm25 import BM25Plus
+    except ImportError:
+        return None
+    scores = BM25Plus([*documents, query]).get_scores(query)
+    own = float(scores[-1]) or 1.0
+    return [float(score) / own for score in scores[:-1]]

@@ -1,0 +1,103 @@
+"""Whether one note repeats, replaces or resembles another.
+
+The order matters: a changed number, name or negation must be seen before the notes look alike.
+No similarity alone says "duplicate": every known one takes "port 8080" for "port 9090".
+"""
+
+from ijfw_plugins.score_duplicates import Verdict
+from ijfw_plugins.score_duplicates.changes import MAX_WORDS, change, cover, opcodes
+from ijfw_plugins.score_duplicates.note import Note, Word, base_of, opposites, words
+
+NEAR_COVER = 0.5
+NEAR_SHINGLES = 0.5  # measured: paraphrases of news sentences lie above it, other notes below
+CORE_FROM = 3  # words; less is too little to stand for a meaning
+INSERTED_FROM = 8  # words; a shorter note changes its meaning with one word more
+
+
+def judge(a: Note, b: Note) -> Verdict:
+    """What `b`, a new note, is to `a`, a stored one."""
+    if not a.plain or not b.plain:
+        same = [w.text for w in a.words] == [w.text for w in b.words]
+        return Verdict("duplicate", "both empty") if same else Verdict("new", "nothing to compare")
+    same_reason = _same(a, b)
+    if same_reason:
+        return Verdict("duplicate", same_reason)
+    reason = change(a, b)
+    if reason:
+        return Verdict("update", reason)
+    return _resemblance(a, b)
+
+
+# --- the same ------------------------------------------------------------------------------------
+
+
+def _same(a: Note, b: Note) -> str:
+    """Why the notes say the same word for word; "" where they do not."""
+    if a.stamp and b.stamp and a.stamp != b.stamp:
+        return ""
+    x, y = a.strict, b.strict
+    if [w.text for w in x] == [w.text for w in y]:
+        return "same words" if x else ""
+    if a.core == b.core and len(a.core) >= CORE_FROM:
+        return "same content in the same order"
+    if abs(len(x) - len(y)) > 2 or max(len(x), len(y)) > MAX_WORDS:
+        return ""
+    typos = inserted = 0
+    for op, i, j, k, m in opcodes(x, y):
+        if op == "equal":
+            continue
+        if op == "replace" and j - i == m - k and all(map(_is_typo, x[i:j], y[k:m])):
+            typos += j - i
+        elif op != "replace" and all(map(_is_harmless, [*x[i:j], *y[k:m]])):
+            inserted += j - i + m - k
+        else:
+            return ""
+    size = min(len(x), len(y))
+    if typos > max(1, size // INSERTED_FROM) or inserted > (size >= INSERTED_FROM):
+        return ""
+    return "same but for " + ("a typing error" if typos else "a word that adds nothing")
+
+
+def _is_harmless(word: Word) -> bool:
+    """Whether a word more or less leaves a long note what it is."""
+    table = words()
+    critical = word.text in table["negators"] or word.text in table["cues"]
+    critical = critical or word.text in opposites() or word.text in table["binding"]
+    return not (critical or word.name or word.number or not word.text.isalpha())
+
+
+def _is_typo(x: Word, y: Word) -> bool:
+    """Whether two words are one with a slip: letters swapped, doubled or lost, not exchanged."""
+    if x.number or y.number or (x.name and y.name) or x.text[0] != y.text[0]:
+        return False
+    if (
+        not (x.text.isalpha() and y.text.isalpha())
+        or x.text in opposites()
+        or y.text in opposites()
+    ):
+        return False
+    short, long = sorted((x.text, y.text), key=len)
+    if len(short) < 5 or base_of(long) == short:
+        return False
+    start = 0
+    while start < len(short) and short[start] == long[start]:
+        start += 1
+    if len(short) == len(long):
+        rest_short, rest_long = short[start:], long[start:]
+        return rest_short[:2] == rest_long[1::-1] and rest_short[2:] == rest_long[2:]
+    return len(long) == len(short) + 1 and long[start + 1 :] == short[start:] and start < len(short)
+
+
+# --- alike ---------------------------------------------------------------------------------------
+
+
+def _resemblance(a: Note, b: Note) -> Verdict:
+    shared = a.stems & b.stems
+    if len(shared) >= 2 and cover(shared, a, b) >= NEAR_COVER:
+        return Verdict("near", "same subject: " + ", ".join(sorted(shared)[:4]))
+    if a.stems and a.stems == b.stems:
+        return Verdict("near", "same words in another order")
+    both = len(a.shingles & b.shingles)
+    if both >= NEAR_SHINGLES * len(a.shingles | b.shingles):
+        return Verdict("near", "alike in spelling")
+    return Verdict("new", "another subject")
