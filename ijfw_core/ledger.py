@@ -138,9 +138,14 @@ def logged(record: Record, lessons: str) -> bool:
     return f" change={record.change} " in lessons
 
 
+def abandoned(lessons: str) -> set[str]:
+    """The changes that were planned but never made."""
+    return set(_ABANDON.findall(lessons))
+
+
 def undone(records: Sequence[Record], lessons: str) -> set[str]:
     """The changes that do not hold any more: abandoned, or undone by one that holds."""
-    gone = set(_ABANDON.findall(lessons))
+    gone = abandoned(lessons)
     for record in reversed(records):
         if record.of and record.change not in gone:
             gone.add(record.of)
@@ -159,6 +164,8 @@ def _months(roots: Roots) -> list[Path]:
 
 def _text(roots: Roots, path: Path) -> str:
     if path.suffix == ".gz":
+        if path.is_symlink():
+            return ""
         try:
             return gzip.decompress(path.read_bytes()).decode("utf-8", "surrogateescape")
         except (OSError, EOFError, ValueError):

@@ -37,7 +37,7 @@ class RunInfo(Struct, frozen=True, kw_only=True):
     session: str
     parent: str
     at: datetime
-    changes: int  # blocks
+    changes: int  # entries that it changed, moved or made
     reverted: bool  # none of its changes holds any more
 
 
@@ -92,7 +92,7 @@ def runs(roots: Roots) -> list[RunInfo]:
             session=group[0].session if group[0].kind != "revert" else "",
             parent=group[0].parent,
             at=group[0].at,
-            changes=len(group),
+            changes=len({record.group for record in group}),
             reverted=all(record.change in gone for record in group),
         )
         for run, group in found.items()
@@ -315,6 +315,9 @@ def _propose(writer: Writer, run: Run, change: Record) -> str:
         path="",
         digest="",
     )
+    earlier = writer.proposed(wanted)
+    if earlier:
+        return earlier
     reason = "a hand changed it after the reverted run"
     made = writer.apply(run, [Change(op="create", entry=wanted, reason=reason)])
     return made[0].entry_id if made[0].status in ("written", "staged") else ""
@@ -368,8 +371,9 @@ def _history(roots: Roots, writer: Writer | None = None) -> tuple[list[Record], 
     known = {record.change for record in records}
     lost = [x for x in lessons.read(told) if x.change and x.change not in known]
     stand_ins = [_stand_in(x, writer) for x in lost if x.op in _CREATING and not x.before]
-    records = sorted([*stand_ins, *records], key=lambda r: 0 if r.v == 0 else 1)
-    return records, ledger.undone(records, told)
+    never = ledger.abandoned(told)
+    held = [record for record in (*stand_ins, *records) if record.change not in never]
+    return held, ledger.undone(held, told)
 
 
 def _stand_in(lesson: lessons.Lesson, writer: Writer | None) -> Record:

@@ -14,10 +14,10 @@ FOLDER = ".ijfw"
 _IGNORE = "*\n!.gitignore\n!team/\n!team/**\n"
 _TRACK = _IGNORE + "!memory/\n!memory/**\n"
 _FORBIDDEN = frozenset(
-    {".ssh", ".aws", ".gnupg", ".forge-secrets", ".azure", ".kube", ".docker", ".password-store"}
-    | {".netrc", ".pgpass", ".git-credentials", ".npmrc", ".pypirc", ".vault-token", ".gcloud"}
-    | {"gcloud", "keyrings", "Keychains", "1Password"}
+    {".ssh", ".aws", ".gnupg", ".forge-secrets", ".azure", ".kube", ".password-store"}
+    | {".netrc", ".pgpass", ".git-credentials", ".npmrc", ".pypirc", ".vault-token"}
 )
+_FORBIDDEN_PAIRS = ((".config", "gcloud"), ("share", "keyrings"), ("Library", "Keychains"))
 _GITDIR = re.compile(r"gitdir:[ \t]*([^\n]+)")
 _WORKTREE = re.compile(r"^[ \t]*worktree[ \t]*=[ \t]*([^\n#;]+)", re.M)
 
@@ -71,14 +71,14 @@ def find(cwd: Path, env: Mapping[str, str], *, scope: str = "project") -> Roots:
     if forbidden(cwd):
         raise RefusedError(f"{cwd} is a folder for secrets: no memory is kept there")
     shared = _shared(env)
-    project, checkout, folder = _locate(cwd, shared, scope)
+    try:
+        home: Path | None = Path(os.path.realpath(home_folder(env)))
+    except RefusedError:
+        home = None
+    project, checkout, folder = _locate(cwd, shared, home, scope)
     _check(project, shared)
     _check_folder(folder)
-    try:
-        home = home_folder(env)
-    except RefusedError:
-        home = folder / "home"
-    return Roots(project, folder, checkout / FOLDER / "team", Path(os.path.realpath(home)))
+    return Roots(project, folder, checkout / FOLDER / "team", home or folder / "home")
 
 
 def prepare(roots: Roots, *, track: bool = False) -> None:
@@ -104,7 +104,8 @@ def forbidden(path: Path) -> bool:
 
     Goes by the names of its parts, wherever they stand: a copy of such a folder is as secret.
     """
-    return not _FORBIDDEN.isdisjoint(path.parts)
+    pairs = zip(path.parts, path.parts[1:], strict=False)
+    return not _FORBIDDEN.isdisjoint(path.parts) or any(pair in _FORBIDDEN_PAIRS for pair in pairs)
 
 
 def _user_home(env: Mapping[str, str]) -> Path | None:
@@ -129,7 +130,9 @@ def _shared(env: Mapping[str, str]) -> frozenset[Path]:
     return frozenset(found)
 
 
-def _locate(cwd: Path, shared: frozenset[Path], scope: str) -> tuple[Path, Path, Path]:
+def _locate(
+    cwd: Path, shared: frozenset[Path], home: Path | None, scope: str
+) -> tuple[Path, Path, Path]:
     """(project, current checkout, private folder)."""
     for place in (cwd, *cwd.parents):
         if place in shared:
@@ -140,7 +143,7 @@ def _locate(cwd: Path, shared: frozenset[Path], scope: str) -> tuple[Path, Path,
     for place in (cwd, *cwd.parents):
         if place in shared:
             break
-        if os.path.lexists(place / FOLDER):
+        if os.path.lexists(place / FOLDER) and place / FOLDER != home:
             return _plain(place)
     return _plain(cwd)
 

@@ -126,6 +126,12 @@ class Writer(Committer):
         """Make the folders and finish what was left open."""
         self.recover()
 
+    def proposed(self, entry: Entry) -> str:
+        """The id under which the same was proposed before, accepted or not; "" where it was not."""
+        wanted = _wanted(entry)
+        same = (r.entry for r in ledger.read(self.roots) if r.proposal == wanted)
+        return next(same, "")
+
     # --- one change ---------------------------------------------------------------------------
 
     def _apply(self, run: Run, change: Change) -> Outcome:
@@ -223,8 +229,7 @@ class Writer(Committer):
         proposal = self._proposal(run, change, why)
         if proposal is None:
             return Outcome(entry_id=name, status="conflict", reason=why)
-        wanted = _wanted(proposal)
-        if any(r.proposal == wanted and not r.forgotten for r in ledger.read(self.roots)):
+        if self.proposed(proposal):
             return Outcome(entry_id=name, status="unchanged", reason="proposed before")
         staging = replace(change, op="create", entry=proposal, target="", base="")
         outcome = self._apply(run, staging)

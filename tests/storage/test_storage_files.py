@@ -215,7 +215,7 @@ def test_a_lock_file_that_was_removed_while_waiting_is_taken_anew(tmp_path: Path
 def test_what_is_acknowledged_was_synced_in_this_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, action: str, order: list[str]
 ) -> None:
-    """No crash test without a power cut sees a missing fsync; so the calls themselves are looked at."""
+    """Without a power cut no crash test sees a missing fsync, so the calls are looked at."""
     path = tmp_path / ("new.md" if "new" in action else "a.md")
     (tmp_path / "a.md").write_text("old\n")
     calls: list[str] = []

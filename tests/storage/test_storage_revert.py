@@ -38,7 +38,7 @@ def test_runs_are_listed_with_what_became_of_them(two_runs: Writer, roots: Roots
     done = revert.apply(two_runs, ["two"])
     found = {info.run: info for info in revert.runs(roots)}
     assert list(found) == ["one", "two", done.run]
-    assert (found["one"].changes, found["one"].reverted) == (4, False)
+    assert (found["one"].changes, found["one"].reverted) == (2, False)
     assert (found["two"].session, found["two"].reverted) == ("session-two", True)
     assert (found[done.run].kind, found[done.run].session) == ("revert", "")
 
@@ -106,6 +106,9 @@ def test_a_hands_text_stays_and_what_was_there_is_proposed(two_runs: Writer, roo
     assert "first" in staged
     assert "of: e1" in staged
     assert not report.refused
+    again = revert.apply(two_runs, ["two"])
+    assert again.conflicts[0].staged == conflict.staged, "the same is not proposed twice"
+    assert len(list((roots.memory / "auto-proposed").iterdir())) == 1
 
 
 def test_a_hand_edit_elsewhere_in_the_file_stays_where_it_is(

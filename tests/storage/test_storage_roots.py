@@ -117,6 +117,13 @@ def test_the_users_own_folder_is_no_project_of_what_lies_in_home(
     assert roots.find(home / "work", env).project == home / "work"
 
 
+def test_a_users_folder_elsewhere_is_no_project_either(tmp_path: Path, env: dict[str, str]) -> None:
+    env["IJFW_HOME"] = str(tmp_path / "data" / ".ijfw")
+    (tmp_path / "data" / ".ijfw").mkdir(parents=True)
+    (tmp_path / "data" / "work").mkdir()
+    assert roots.find(tmp_path / "data" / "work", env).project == tmp_path / "data" / "work"
+
+
 @pytest.mark.parametrize("place", ["home", "/", "temp", "tmpdir", "secrets"])
 def test_shared_places_are_refused(tmp_path: Path, env: dict[str, str], place: str) -> None:
     env["TMPDIR"] = str(tmp_path / "tmpdir")
@@ -217,6 +224,8 @@ def seen_by_git(repo: Path) -> set[str]:
         ("/h/.forge-secrets/x", True),
         ("/h/src/ssh/notes.md", False),
         ("/h/.config/app.toml", False),
+        ("/h/.config/gcloud/x.db", True),
+        ("/h/src/gcloud", False),
     ],
 )
 def test_forbidden_places(path: str, answer: bool) -> None:
