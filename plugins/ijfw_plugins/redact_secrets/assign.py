@@ -49,7 +49,7 @@ KEYWORDS = (
     "connectionstring",
     "pw:",
     "pw=",
-    )
+)
 FOREIGN = ("пароль", "密码", "密碼", "パスワード", "비밀번호")
 LONGEST = 4096  # characters of a value that are looked at
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
@@ -58,14 +58,15 @@ _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 _JOIN = re.compile(
     r"""(?P<rest>[\w.-]{0,40}+)
     (?:
-      (?P<op>(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}(?:={1,3}|=>|:{1,2}=?|->|→|：|\|)>?(?![=>])
+      (?P<op>(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}(?:={1,3}|=>|:=?(?!:)|->|→|：|\|)>?(?![=>:])
          \*{0,2}[ \t]{0,12}(?:[|>][+-]?[ \t]{0,4}(?=\r?\n))?(?P<nl>(?:\r?\n[ \t]{1,24})?))
      |(?P<pair>\\*["']?[ \t]{0,4},?\s{1,40}-?[ \t]{0,4}\\*["']?(?:[Vv]alue|val|default|content|Value|stringValue|secretValue)\\*["']?[ \t]{0,4}[:=][ \t]{0,4})
      |(?P<args>\\*["'][ \t]{0,2},[ \t]{0,4}(?=\\*["'`]))
      |(?P<call>\([ \t]{0,2}(?=\\*["'`]))
      |(?P<xml>>(?:</key>\s{0,40}<string>|</td>\s{0,20}<td[^>]{0,40}>|<!\[CDATA\[)?)
      |(?P<prose>\\*["'`*]{0,3}(?:[ \t]+(?:for|of|on|to|at|in|I|used|we)\b[ \t]+[\w.@/ \t-]{1,40}?)?
-         [ \t]+(?:is|was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as)(?:[ ](?:now|set[ ]to|still|currently))?[ \t]*:?[ \t]*)
+         (?:[ \t]+(?:is|was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as|ist|lautet|est|es|è|é)\b
+            (?:[ ](?:now|set[ ]to|still|currently))?[ \t]*:?|(?<=[\w)])[ ]?[:=])[ \t]*)
      |(?P<space>\\*["'`*]{0,2}[ \t]{1,8})
     )""",
     re.X,
@@ -189,7 +190,11 @@ def strong(value: str, kind: str, how: str, *, quoted: bool, flag: bool, name: s
     if kind == "secret":
         return token_like(value, 12) or prose_password(value)
     if kind == "token":
-        return token_like(value, 16 if not flag else 12)
+        if len(value) < 16 and any(c.isdigit() for c in value) and random_looking(value):
+            return True
+        return token_like(value, 12 if flag else 16) or (
+            len(value) >= 12 and prose_password(value) and sum(c.isdigit() for c in value) >= 3
+        )
     if name.lower() in ("key", "keys"):
         return (
             len(value) >= 20

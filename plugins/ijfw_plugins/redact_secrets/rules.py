@@ -120,9 +120,9 @@ class Index:
         self.in_lower: Table = {}
         for rule in rules:
             for literal in rule.literals:
-                self._table(rule, literal).setdefault(rule.gate, {}).setdefault(
-                    literal, []
-                ).append(rule)
+                self._table(rule, literal).setdefault(rule.gate, {}).setdefault(literal, []).append(
+                    rule
+                )
 
     def _table(self, rule: Rule, literal: str) -> "Table":
         if rule.nocase:

@@ -178,9 +178,11 @@ _TIME = re.compile(
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _HEX = re.compile(r"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)\Z")
 _SEQUENCES = "0123456789abcdefghijklmnopqrstuvwxyz0123456789012345678909876543210"
+_CONSONANTS = re.compile(r"[b-df-hj-np-tv-xz]{6}", re.I)  # no word of ours has so many in a row
 _SPECIAL = frozenset("!@#$%^&*~+=?|{}()[]<>;,`\\")
 _ALGORITHM = re.compile(
-    r"(?:sha|md|aes|rsa|hs|rs|es|ps|ed|utf|base|oauth|argon|blake|scrypt|bcrypt|pbkdf|x)-?_?\d+\w*(?:[-_][a-z0-9]+)*\Z",
+    r"(?:sha|md|aes|rsa|hs|rs|es|ps|ed|utf|base|oauth|argon|blake|scrypt|bcrypt|pbkdf|x)[-_]?\d{1,5}"
+    r"[a-z]{0,4}(?:[-_][a-z0-9]{1,10}){0,4}\Z",
     re.I,
 )
 
@@ -213,11 +215,18 @@ def reference(value: str, quoted: bool) -> bool:
         return True
     if _PATH.match(value) and not random_looking(value):
         return True
-    if not quoted and (
-        _CALL.match(value) or (_CODE_NAME.match(value) and not random_looking(value))
-    ):
+    if not quoted and (_CALL.match(value) or _code_name(value)):
         return True
     return bool(_SCREAMING.match(value) or _TIME.match(value)) and not hex_like(value, 16)
+
+
+def _code_name(value: str) -> bool:
+    """`user.password_2`: a dotted name with two digits at most."""
+    return (
+        _CODE_NAME.match(value) is not None
+        and sum(c.isdigit() for c in value) <= 2
+        and not random_looking(value)
+    )
 
 
 def hex_like(value: str, size: int) -> bool:
@@ -254,6 +263,8 @@ def token_like(value: str, size: int = 16) -> bool:
     if random_looking(value):
         return True
     digits = sum(c.isdigit() for c in value)
+    if digits and len(value) >= 20 and _CONSONANTS.search(value):
+        return True
     return (
         digits >= 4
         and len(value) >= 24
@@ -277,7 +288,7 @@ def password_like(value: str, quoted: bool) -> bool:
         return not _wordy(value)
     if special and len(value) >= 8:
         return any(c.isalnum() for c in value) and not _SENTENCE.fullmatch(value)
-    return random_looking(value) and len(value) >= 14
+    return len(value) >= 12 and (random_looking(value) or _CONSONANTS.search(value) is not None)
 
 
 _SENTENCE = re.compile(r"[a-zA-Z]+[!?;,=|)(\[\]{}<>]*|[(\[{<].*|[a-z]+[,;|&]+[a-z]+.*")
@@ -294,11 +305,16 @@ def _wordy(value: str) -> bool:
 def prose_password(value: str) -> bool:
     """Whether a word in a sentence can only be a password: special characters or all three classes."""
     if not password_like(value, True) or len(value) < 8 or " " in value:
-        return False
+        return random_looking(value) and " " not in value
     special = any(c in "!@#$%^&*~+" for c in value)
     digit = any(c.isdigit() for c in value)
     cases = any(c.isupper() for c in value) and any(c.islower() for c in value)
-    return (special and (digit or cases)) or (digit and cases) or token_like(value)
+    return (
+        (special and (digit or cases))
+        or (digit and cases)
+        or token_like(value)
+        or random_looking(value)
+    )
 
 
 # --- validators that a rule may name -------------------------------------------------------------
@@ -348,7 +364,7 @@ def valid_credential(value: str) -> bool:
     digits = sum(c.isdigit() for c in value)
     if len(value) >= 16:
         return digits >= 2 or random_looking(value)
-    return digits >= 1 and password_like(value, True)
+    return password_like(value, True) and (digits >= 1 or random_looking(value))
 
 
 def valid_basic(value: str) -> bool:
