@@ -1,4 +1,4 @@
-"""The rule tables of signals-errors: every example is matched by its rule, no counter-example is."""
+"""The rule tables of signals-errors: a rule matches its examples and no counter-example."""
 
 import pytest
 from ijfw_plugins.signals_errors import detect
@@ -14,7 +14,9 @@ def found(rule: Rule, text: str) -> detect.Found | None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "text", "signature"), EXAMPLES, ids=[f"{rule.name}-{n}" for n, (rule, _, _) in enumerate(EXAMPLES)]
+    ("rule", "text", "signature"),
+    EXAMPLES,
+    ids=[f"{rule.name}-{n}" for n, (rule, _, _) in enumerate(EXAMPLES)],
 )
 def test_example_gives_its_signature(rule: Rule, text: str, signature: str) -> None:
     hit = found(rule, text)

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from ijfw_hookspecs import AgentEvent, Context, Signal, hookimpl
 
 # One of these is in the result of nearly every tool that failed and does not say so itself.
-LITERALS: tuple[bytes, ...] = (
-    b"rror", b"ERR", b"xception", b"Traceback", b"ailed", b"FAIL", b"atal", b"FATAL", b"panic", b"denied", b"ot found",
-    b"o such", b"annot", b"an't ", b"refused", b"timed out", b"undefined", b"rejected", b"CONFLICT", b"not ok", b"BackOff",
-    b"Killed", b"fault", b"nvalid", b"nable to", b" *** ", b"terminate called", b"No module", b": F", b": E", b"\xe2\x97\x8f",
-)  # fmt: skip
+LITERALS: tuple[bytes, ...] = tuple(
+    "rror|ERR|xception|Traceback|ailed|FAIL|atal|FATAL|panic|denied|ot found|o such|annot|an't |"
+    "refused|timed out|undefined|rejected|CONFLICT|not ok|BackOff|Killed|fault|nvalid|nable to|"
+    " *** |terminate called|No module|: F|: E|\N{BLACK CIRCLE}".encode().split(b"|")
+)
 
 _RELEVANT = ("shell", "mcp", "other", "read", "edit")
 

@@ -7,57 +7,26 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from ijfw_plugins.signals_errors.tables import command_word, compiled, word
+
 LIMIT = 4000  # characters of a command line that are looked at
 
 _PIECE = re.compile(
-    r"""(?P<quoted>"(?:[^"\\]|\\.)*"|'[^']*')|(?P<cut>&&|\|\||;|\n|\|&?)|(?P<other>\\.|[^"'&|;\n\\]+|.)""",
+    r"""(?P<quoted>"(?:[^"\\]|\\.)*"|'[^']*')|(?P<cut>&&|\|\||;|\n|\|&?)|"""
+    r"""(?P<other>\\.|[^"'&|;\n\\]+|.)""",
     re.DOTALL,
 )
 _ENV = re.compile(r"(?:[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|[^\s\"']*)\s+)+(?=\S)")
 _ASSIGN = re.compile(r"[A-Za-z_]\w*=(?:\"[^\"]*\"|'[^']*'|[^\s\"']*)$")
 _REDIRECT = re.compile(r"\s*(?:\d|&)?>{1,2}\s*(?:&\d|[^\s&|;]+)")
-_PREFIX = re.compile(
-    r"(?:sudo|time|command(?! -[vV])|exec|nohup|env|nice|ionice|stdbuf(?: -\S+)*|timeout(?: -\S+)*(?: [\d.]+[smh]?)|"
-    r"uv run(?: --\S+)*|poetry run|pipenv run|hatch run|pdm run|rye run|npx(?: --?\w[\w-]*)*|bunx|"
-    r"pnpm (?:exec|dlx)|yarn (?:exec|dlx)|bundle exec|xvfb-run)\s+(?=\S)"
-)
 _PYTHON = re.compile(r"(?:\S*/)?(python|pip)(?:3(?:\.\d+)?)?(?:\.exe)?(?=\s|$)")
-_MODULE = re.compile(
-    r"python(?: -[WX]\s?\S+| -[a-zA-Z]\b(?<!-m))* -m (pytest|pip|mypy|ruff|black|tox|flake8|pylint)\b"
-)
+_MODULE = re.compile(r"python -m (pytest|pip|mypy|ruff|black|tox|flake8|pylint)\b")
 _BIN = re.compile(r"\S*/(?:bin|\.bin|Scripts)/([\w.-]+)(?=\s|$)")
-_FOLDER = re.compile(r"(?:cd|pushd)\s+(?:\"[^\"]*\"|'[^']*'|\S+)\s*$")
-_SETUP = re.compile(
-    r"(?:cd|pushd|popd|source|\.|set|export|unset|true|:|echo|printf|sleep|clear|exit)\b|#"
-)
-_FILTER = re.compile(
-    r"(?:head|tail|grep|egrep|rg|cat|tee|less|more|sed|awk|sort|uniq|wc|cut|tr|column|jq|xargs echo)\b"
-)
-_QUIET = re.compile(
-    r"(?<=\s)(?:-v{1,3}|-q{1,3}|-s|-x|-l|--verbose|--quiet|--silent|--tb[= ]\w+|--no-header|--no-cov|--lf|--ff|"
-    r"-r[a-zA-Z]+|--color(?:=\w+)?|--colors|--no-color|--maxfail[= ]\d+|--run|--nocapture|--ci|"
-    r"--reporter[= ]\S+|-p no:\S+|-W\s?\S+|-n\s?(?:auto|\d+)|-count=\d+|--stacktrace|--info)(?=\s|$)"
-)
-_RUNNER = re.compile(
-    r"(?P<runner>pytest|py\.test|jest|vitest(?: run)?|mocha|ava|go test|cargo (?:test|nextest run)|rspec|phpunit|"
-    r"mix test|dotnet test|python -m unittest|(?:npm|pnpm|yarn|bun)(?: run)? test(?::\S+)?|flutter test|dart test|"
-    r"node --test|playwright test|cypress run|mypy|ruff(?: check)?|eslint|tsc|pyright|flake8|pylint)(?:\s|$)"
-)
-_OPTION_VALUE = frozenset(
-    {
-        "-k",
-        "-m",
-        "-t",
-        "-c",
-        "-p",
-        "--config",
-        "--project",
-        "-run",
-        "--testNamePattern",
-        "--filter",
-        "--test",
-    }
-)
+_VALUED = frozenset(
+    {"-k", "-m", "-t", "-c", "-p", "--config", "--project", "-run", "--filter", "--test"}
+    | {"--testNamePattern"}
+)  # options of runners that take the next word
+_ALL = frozenset({"", ".", "...", "--"})  # targets that leave nothing out
 
 
 class Command(NamedTuple):
@@ -102,26 +71,21 @@ def parse(line: str) -> Command:
     return Command(tuple(stages))
 
 
+@lru_cache(maxsize=2048)
 def words(simple: str) -> str:
     """A simple command without assignments, wrappers, redirections and interpreter paths."""
     text = _REDIRECT.sub("", simple).strip().lstrip("({! ").rstrip(")} ")
     for _ in range(4):
-        shorter = (
-            _PREFIX.sub("", _ENV.sub("", text, count=1) if _ENV.match(text) else text, count=1)
-            if _starts(text)
-            else text
-        )
-        if shorter == text:
+        front = _ENV.match(text) or command_word("wrappers").match(text)
+        if front is None or front.end() == len(text):
             break
-        text = shorter
-    text = _PYTHON.sub(r"\1", text, count=1) if _PYTHON.match(text) else text
+        text = text[front.end() :]
+    if found := _PYTHON.match(text):
+        text = found.group(1) + text[found.end() :]
     text = _MODULE.sub(r"\1", text, count=1)
-    text = _BIN.sub(r"\1", text, count=1) if _BIN.match(text) else text
+    if found := _BIN.match(text):
+        text = found.group(1) + text[found.end() :]
     return " ".join(text.split())
-
-
-def _starts(text: str) -> bool:
-    return bool(_ENV.match(text) or _PREFIX.match(text))
 
 
 @lru_cache(maxsize=512)
@@ -133,44 +97,53 @@ def normal(line: str) -> str:
     kept: list[str] = []
     for stage in parse(line).stages:
         first = words(stage[0])
-        if not first or _SETUP.match(first) or _ASSIGN.match(first):
+        if not first or word("setup").match(first) or _ASSIGN.match(first):
             continue
         rest = [words(piece) for piece in stage[1:]]
-        rest = [piece for piece in rest if piece and not _FILTER.match(piece)]
-        first = " ".join(_QUIET.sub("", first).split()) if _RUNNER.match(first) else first
+        rest = [piece for piece in rest if piece and not command_word("filters").match(piece)]
+        if command_word("runners").match(first):
+            first = _without_quiet(first)
         kept.append(" | ".join([first, *rest]))
     return " && ".join(kept)[:300]
 
 
+def _without_quiet(simple: str) -> str:
+    first, *rest = simple.split(" ")
+    text = " ".join(rest)
+    while True:
+        kept = compiled(rf"(?:^|(?<=\s))(?:{word('quiet').pattern})(?=\s|$)").sub("", text)
+        if kept == text:
+            return " ".join([first, *kept.split()])
+        text = kept
+
+
 def targets(simple: str) -> tuple[str, tuple[str, ...]] | None:
-    """The runner of a normal test or check command and what it is pointed at; None for other commands."""
-    match = _RUNNER.match(simple)
+    """The runner of a normal test or check command and what it tests; None for other commands."""
+    match = command_word("runners").match(simple)
     if match is None:
         return None
     found: list[str] = []
     skip = False
-    for word in simple[match.end() :].split():
+    for one in simple[match.end() :].split():
         if skip:
-            found.append("=" + word)  # a selection: compared whole
+            found.append("=" + one)  # a selection: compared whole
             skip = False
-        elif word in _OPTION_VALUE:
+        elif one in _VALUED:
             skip = True
-        elif not word.startswith("-"):
-            found.append(word.strip("\"'").removeprefix("./").rstrip("/"))
-    everything = {"", ".", "...", "--"}
-    return match.group("runner").removesuffix(" run"), tuple(
-        t for t in found if t not in everything
-    )
+        elif not one.startswith("-"):
+            found.append(one.strip("\"'").removeprefix("./").rstrip("/"))
+    runner = match.group("word").removesuffix(" run")
+    return runner, tuple(one for one in found if one not in _ALL)
 
 
 def covers(passed: str, failed: str, test: str = "") -> bool:
-    """Does the success of one normal command mean that another one, or its failing test, passes now?"""
+    """Does the success of one normal command show that another, or its failing test, passes?"""
     if passed == failed:
         return True
     return any(
-        _covers_one(one, other, test)
-        for one in passed.split(" && ")
-        for other in failed.split(" && ")
+        _covers_one(mine, theirs, test)
+        for mine in passed.split(" && ")
+        for theirs in failed.split(" && ")
     )
 
 
@@ -183,11 +156,11 @@ def _covers_one(passed: str, failed: str, test: str) -> bool:
     if not mine[1]:
         return True
     wanted = (test,) if test else theirs[1]
-    return bool(wanted) and all(any(_inside(one, target) for target in mine[1]) for one in wanted)
+    return bool(wanted) and all(any(_inside(one, scope) for scope in mine[1]) for one in wanted)
 
 
 def _inside(target: str, scope: str) -> bool:
     scope = scope.removesuffix("/...")
-    return target == scope or (
-        not scope.startswith("=") and target.startswith((scope + "/", scope + "::"))
-    )
+    if target == scope:
+        return True
+    return not scope.startswith("=") and target.startswith((scope + "/", scope + "::"))

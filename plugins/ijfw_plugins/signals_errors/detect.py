@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ijfw_plugins.signals_errors import guards
 from ijfw_plugins.signals_errors.commands import Command, words
-from ijfw_plugins.signals_errors.tables import Rule, compiled, rules
+from ijfw_plugins.signals_errors.tables import Rule, compiled, meanings, rules, word
 
 HEAD = 64 * 1024  # characters looked at from the start of an output
 TAIL = 512 * 1024  # and from its end, where errors stand
@@ -20,33 +20,26 @@ HITS = 2000
 LINE = 4096  # longer lines are cut at a blank
 
 _ANSI = re.compile(
-    r"\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2048}(?:\x07|\x1b\\)?|\x1b[@-Z\\^_=>78]|\x07|.\x08"
+    r"\x1b\[[0-9;:?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,2048}(?:\x07|\x1b\\)?|"
+    r"\x1b[@-Z\\^_=>78]|\x07|.\x08"
 )
 _BOX = re.compile(r"(?m)^[│┃╷╵] ?")
+# What builders, composers and logs put in front of a tool's own line.
 _LEAD = re.compile(
-    r"#\d+ \d+\.\d+ |[\w.-]{1,40} +\| |\[\d\d:\d\d:\d\d[^\]\n]{0,12}\] |\d{4}-\d\d-\d\d[T ][\d:.,]{5,15}(?:Z|[+-][\d:]{4,6})? "
+    r"#\d+ \d+\.\d+ |[\w.-]{1,40} +\| |\[\d\d:\d\d:\d\d[^\]\n]{0,12}\] |Error: (?=\S+: )|"
+    r"\d{4}-\d\d-\d\d[T ][\d:.,]{5,15}(?:Z|[+-][\d:]{4,6})? "
 )
 _EXIT = re.compile(
-    r"\s*(?:<error>)?(?:Error: )?(?:Exit code:?|Process exited with code|exit code:) ?(\d{1,3})\b[^\n]*\n?",
+    r"\s*(?:<error>)?(?:Error: )?(?:exit code:?|process exited with code) ?(\d{1,3})\b[^\n]*\n?",
     re.IGNORECASE,
-)
-_NOISE = re.compile(
-    r"(?i)\s*(?:try |see |for more |usage:|hint:|note:|help:|info|debug|\[info|at |run |use |\^|~|[-=_*#│|╵╷}{)(\]\[<>.,;:]+$|"
-    r"stack trace|stack backtrace|did you mean|please |warning|node\.js v|a complete log|exited with|done\b)"
 )
 _CLASS = re.compile(r"\b(?:[A-Za-z_]\w*(?:\.|::))*([A-Z]\w*(?:Error|Exception))\b(?!\()")
 _CODE = re.compile(
-    r"\[(ERR_\w+)\]|\b(E[A-Z]{4,15})\b(?<!ERROR)(?<!EXCEPTION)|\b([A-Z]{1,8}[-_]?\d{3,6})\b"
+    r"\[(ERR_\w+)\]|\b(E[A-Z]{4,15})\b(?<!ERROR)(?<!EXCEPTION)|\b([A-Z]{1,8}[-_]?\d{3,6})\b|"
+    r"(?:^|[(\s:])([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?=[):])|"
+    r"\b([A-Z][a-z]+/[A-Z]\w+)\b|[\[(]([a-z][a-z\d]+(?:-[a-z\d]+)*)[\])]$"
 )
 _CODE_FIELD = re.compile(r"\bcode: '([A-Z_]+)'")
-_PHRASES = (
-    ("command not found", "CommandNotFound"), ("o such file", "NoSuchFile"), ("ermission denied", "PermissionDenied"),
-    ("onnection refused", "ConnectionRefused"), ("timed out", "Timeout"), ("o space left", "NoSpace"),
-    ("already in use", "AddressInUse"), ("yntax error", "SyntaxError"), ("nauthorized", "Unauthorized"),
-    ("orbidden", "Forbidden"), ("already exists", "AlreadyExists"), ("ot found", "NotFound"),
-    ("o such", "NotFound"), ("nrecognized", "UsageError"), ("nexpected", "SyntaxError"), ("nvalid", "Invalid"),
-    ("issing", "Missing"), ("required", "Missing"), ("ailed", "Failed"), ("annot", "Failed"),
-)  # fmt: skip
 _LEVEL = {"failed": 0, "likely": 1, "always": 2}
 
 
@@ -226,7 +219,7 @@ def derive(line: str, following: str = "", base: str = "") -> str:
         return next(group for group in found.groups() if group)
     if found := _CODE_FIELD.search(following):
         return found.group(1)
-    return base or next((name for phrase, name in _PHRASES if phrase in line), "Error")
+    return base or next((name for words_, name in meanings() if words_ in line), "Error")
 
 
 def _spoken(text: str, command: Command) -> Found | None:
@@ -242,8 +235,10 @@ def _spoken(text: str, command: Command) -> Found | None:
 def _last(text: str, exit_code: int | None) -> Found:
     """The last line that says something, for a failure of no known form."""
     lines = [line.strip() for line in text[-WINDOW:].split("\n") if line.strip()]
-    telling = [line for line in lines if not _NOISE.match(line) and not guards.zero(line)]
-    line = telling[-1] if telling else lines[-1] if lines else ""
+    telling = [line for line in lines if not word("noise").match(line) and not guards.zero(line)]
+    told = [line for line in telling if not word("counts").search(line)]
+    line = told[-1] if told else telling[-1] if telling else lines[-1] if lines else ""
     if not line:
         line = "failed without output" if exit_code is None else f"exit code {exit_code}"
-    return Found(_short(line), "ExitCode")
+    signature = derive(line)
+    return Found(_short(line), "ExitCode" if signature == "Error" else signature)

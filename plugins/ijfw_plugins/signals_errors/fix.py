@@ -1,32 +1,21 @@
-"""Which change made a failing command pass: the edits and commands between an error and its success."""
+"""Which change made a failing command pass: the edits and commands between error and success."""
 
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from ijfw_core.text import one_line
 from ijfw_hookspecs import AgentEvent, Context, Signal, Tool
+
+from ijfw_core.text import one_line
 from ijfw_plugins.signals_errors import guards
 from ijfw_plugins.signals_errors.commands import covers, parse, words
 from ijfw_plugins.signals_errors.judge import here
+from ijfw_plugins.signals_errors.tables import word
 
 LIMIT = 1000  # characters of a fix
 LINE = 240  # and of one changed line in it
 EDITS = 4  # files named in a fix
 
-_CHANGES = re.compile(
-    r"(?:pip|uv|uv pip|poetry|pdm|conda|mamba|npm|pnpm|yarn|bun|gem|bundle|composer|apt|apt-get|brew|dnf|yum|apk|pacman|cargo|go|"
-    r"dotnet|rustup|nvm|pyenv|asdf|mise|volta|corepack|playwright|choco|winget|helm|deno|mix|flutter|dart|nuget|pre-commit) "
-    r"(?:-\S+ )*(?:install|i|ci|add|remove|uninstall|sync|lock|update|upgrade|get|mod|use|global|local|enable|target|component|toolchain|"
-    r"restore|deps\.get|pub get|dedupe|rebuild|-S)\b|"
-    r"(?:alembic|flask db|prisma|knex|sequelize|rails|rake|diesel|sqlx|django-admin|python manage\.py|dbmate|goose|liquibase|drizzle-kit) "
-    r".*(?:migrate|upgrade|generate|makemigrations|db:\w+|push|stamp|up)\b|"
-    r"(?:chmod|chown|ln|mkdir|touch|cp|mv|createdb|createuser|initdb|pg_ctl|ssh-add|ssh-keygen|dos2unix|rm)\s|"
-    r"git (?:-\S+ \S+ )?(?:init|pull|fetch|submodule|lfs|config|stash|checkout|switch|merge|rebase|reset|remote|clean|apply|add|rm)\b|"
-    r"(?:docker|docker compose|docker-compose|podman|kubectl|systemctl|service|brew services|minikube|colima)\s(?:-\S+ )*"
-    r"(?:up|start|restart|run|pull|build|create|apply|network|login|rm|volume|prune|\S+ start|\S+ restart)\b|"
-    r"(?:sed|perl) (?:-\S+ )*-\w*i|redis-server|mongod\b|kill|pkill|killall|export \w+=|protoc|buf generate|go generate|npm run (?:build|generate|codegen)"
-)
 _NOTHING = re.compile(r"\s*(?:#.*|//.*|/\*.*|\*.*|[{}()\[\];,]*|pass|\"\"\"|''')\s*$")
 _BACKGROUND = re.compile(r"\s*Command running in background")
 _ASSIGNED = re.compile(r"(?:^|&& |; |export )\s*((?:[A-Z_][A-Z0-9_]*=\S+ ?)+)")
@@ -135,7 +124,7 @@ def _words(
     if adjacent:
         shells.append(passing)
     commands = list(dict.fromkeys(one for tool in shells for one in _ran(tool)))
-    before = {one for one in _ran(failing)}
+    before = set(_ran(failing))
     parts = kept + [f"ran {one}" for one in commands if one not in before][-EDITS:]
     if adjacent and (setting := _settings(passing.input, failing.input)):
         parts.append(f"ran with {setting}")
@@ -152,7 +141,7 @@ def _ran(tool: Tool) -> Iterator[str]:
         return
     for stage in parse(tool.input).stages:
         simple = words(stage[0])
-        if _CHANGES.match(simple):
+        if word("changes").match(simple):
             yield _short(one_line(simple))
 
 

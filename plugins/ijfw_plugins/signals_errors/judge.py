@@ -2,14 +2,16 @@
 
 import re
 
-from ijfw_core.text import digest, one_line
 from ijfw_hookspecs import Signal, Tool
+
+from ijfw_core.text import digest, one_line
 from ijfw_plugins.signals_errors import detect
 from ijfw_plugins.signals_errors.commands import Command, normal, parse
 
 # Of reads and edits that failed only the machine's refusals teach something.
 _MACHINE = re.compile(
-    r"\bE(?:ACCES|ROFS|NOSPC|PERM|DQUOT)\b|Read-only file system|No space left on device|[Pp]ermission denied"
+    r"\bE(?:ACCES|ROFS|NOSPC|PERM|DQUOT)\b|Read-only file system|No space left on device|"
+    r"[Pp]ermission denied"
 )
 _HEX = re.compile(
     r"\b0x[0-9a-fA-F]+\b|\b[0-9a-f]{7,64}\b(?<=\d[a-f])|\b[0-9a-f]{8}-[0-9a-f-]{27}\b"

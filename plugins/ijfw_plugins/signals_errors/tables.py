@@ -5,6 +5,7 @@ a pattern is compiled when one of its literals is in a text, so that importing t
 """
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -13,7 +14,7 @@ from msgspec import Struct
 
 Sure = Literal["failed", "likely", "always"]
 
-FOLDER = Path(__file__).parent / "rules"
+FOLDER = Path(__file__).parent
 
 
 class Counter(Struct, frozen=True, forbid_unknown_fields=True):
@@ -25,12 +26,15 @@ class Counter(Struct, frozen=True, forbid_unknown_fields=True):
 class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One form of an error line.
 
-    `literals`: one of them is on the line, else the pattern is not tried. `pattern`: matched from the
-    start of a line; its group `line` is the line worth keeping (else all of it), `sig` or `code` its
-    signature, `test` the failing test. `block`: the pattern may run over several lines, from `back`
-    lines before the literal. `rank`: the higher wins. `pick`: which of several hits of one rank is
-    best. `sure`: what it takes to believe it: "failed" the command is known to have failed, "likely"
-    it is not known to have passed, "always" nothing. `loggable`: a passing program may print it.
+    `literals`: one of them is on the line, else the pattern is not tried. `pattern`: matched from
+    the start of a line; its group `line` is the line worth keeping (else all of it), `sig` or
+    `code` its signature, `test` the failing test. `block`: the pattern may run over several lines,
+    from `back` lines before the literal. `rank`: the higher wins. `pick`: which of several hits is
+    best, `after` a word where there is one. `needs`: one of these is somewhere in the text.
+    `sure`: what it takes to believe it: "failed" that the command is known to have failed, "likely"
+    that it is not known to have passed, "always" nothing. `loggable`: a passing program may print
+    it. `own`: only a tool itself says so, no file that it prints.
+
     The signature is the first of: group, `sig` in the line, `seek` in the text around, `phrases`,
     `signature`; `map` translates the first three, "*" standing for any.
     """
@@ -63,6 +67,13 @@ class _Table(Struct, frozen=True, forbid_unknown_fields=True):
     own: bool = False
 
 
+class _Words(Struct, frozen=True):
+    """`words.toml`."""
+
+    lists: dict[str, list[str]]
+    meaning: dict[str, str]
+
+
 @cache
 def rules() -> tuple[Rule, ...]:
     """Every built-in rule, best rank first."""
@@ -72,10 +83,38 @@ def rules() -> tuple[Rule, ...]:
     from msgspec.structs import replace
 
     found: list[Rule] = []
-    for path in sorted(FOLDER.glob("*.toml")):
+    for path in sorted((FOLDER / "rules").glob("*.toml")):
         table = convert(tomllib.loads(path.read_text(encoding="utf-8")), _Table)
         found.extend(replace(rule, own=True) if table.own else rule for rule in table.rule)
     return tuple(sorted(found, key=lambda rule: -rule.rank))
+
+
+@cache
+def _words() -> _Words:
+    import tomllib
+
+    from msgspec import convert
+
+    content = tomllib.loads((FOLDER / "words.toml").read_text(encoding="utf-8"))
+    meaning = content.pop("meaning")
+    return convert({"lists": content, "meaning": meaning}, _Words)
+
+
+@cache
+def word(name: str) -> re.Pattern[str]:
+    """A list of `words.toml` as one pattern."""
+    return compiled("|".join(f"(?:{one})" for one in _words().lists[name]))
+
+
+def meanings() -> Iterable[tuple[str, str]]:
+    """Words of an error line and the signature that they stand for, the first match first."""
+    return _words().meaning.items()
+
+
+@cache
+def command_word(name: str) -> re.Pattern[str]:
+    """A list of `words.toml` as one pattern of whole words, with the white space after it."""
+    return compiled(rf"(?P<word>{'|'.join(_words().lists[name])})(?:\s+|$)")
 
 
 @cache
