@@ -37,15 +37,16 @@ _PASTED = re.compile(
 )
 # "here is what the reviewer wrote:", "the spec below": what follows is not the user's own voice.
 _HANDOVER = re.compile(
-    r"^(?=.{0,300}\b(?:below|following|here(?:'s|’s| is| are)|wrote|writes|said|says|feedback|output"
-    r"|logs?|report|review|spec|ticket|issue|prompt|unten|folgende\w*|siguiente\w*|suivant\w*)\b)"
+    r"^(?=.{0,300}\b(?:below|following|here(?:'s|’s| is| are)|wrote|writes|said|says"
+    r"|feedback|output|logs?|report|review|spec|ticket|issue|prompt|unten|folgende\w*|siguiente\w*|suivant\w*)\b)"
     r".{0,300}[:.][ \t]*\n",
     re.I | re.M,
 )
 _LISTED = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)]|\[[ x]\])[ \t]+", re.M)
 _HEADING = re.compile(r"^#{1,6} ", re.M)
 _END = re.compile(
-    r";(?= (?:what|how|why|can|could|is|should|do|does|where|which)\b)|[.!?]+(?=[\s\"')\]*_]|$)|[。！？；]+|(?:\.{2,}|…)+|\n+|(?:^|(?<=\s))(?:[-–—]{1,3})(?=\s)|(?<=\w)—(?=\w)"
+    r";(?= (?:what|how|why|can|could|is|should|do|does|where|which)\b)|[.!?]+(?=[\s\"')\]*_]|$)"
+    r"|[。！？；]+|(?:\.{2,}|…)+|\n+|(?:^|(?<=\s))(?:[-–—]{1,3})(?=\s)|(?<=\w)—(?=\w)"
 )
 # "..., no?" and "..., right?" ask for assent, not for an answer.
 _TAG = re.compile(r",\s*(?:no|right|yeah|ok|okay|correct|eh|huh|yes|oder|ne|verdad|non|hein)\s*$")
@@ -57,7 +58,7 @@ class Clause(NamedTuple):
 
     text: str  # as typed
     plain: str  # lower case, straight apostrophes, masked; as long as `text`
-    index: int  # its place in the message
+    place: int  # in the message
     question: bool = False
     listed: bool = False  # an item of a list
     opens_line: bool = False
@@ -97,7 +98,7 @@ def mask(text: str) -> str:
 def _mask_documents(masked: str) -> str:
     """Mask what follows a hand-over line, and all but the edges of a long or structured text."""
     handed = _HANDOVER.search(masked)
-    if handed and masked.count("\n", handed.end()) >= 1 or handed and handed.group()[-2:-1] == ":":
+    if handed and ("\n" in masked[handed.end() :] or handed.group().rstrip().endswith(":")):
         return masked[: handed.end()] + _blank(masked[handed.end() :])
     headings = len(_HEADING.findall(masked))
     items = len(_LISTED.findall(masked))
@@ -117,8 +118,8 @@ def _blank(text: str) -> str:
 def split(text: str) -> list[Clause]:
     """The clauses of a message, masked blocks left out; at most `MOST_CLAUSES`.
 
-    Ends of sentences, lines, dashes and dots end a clause; semicolons do not ("never X; do Y" is one
-    thing to remember).
+    Ends of sentences, lines, dashes and dots end a clause; a semicolon does not: "never X; do Y"
+    is one thing to remember.
     """
     text = text[:LIMIT]
     masked = mask(text)

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from typing import NamedTuple
 
-from ijfw_plugins.signals_feedback.clauses import Clause, split
+from ijfw_plugins.signals_feedback.clauses import Clause, lower, split
 from ijfw_plugins.signals_feedback.rewrite import tidy
 from ijfw_plugins.signals_feedback.tables import Rule, Table
 
@@ -77,7 +77,7 @@ def _of_clause(clause: Clause, head: Opened, table: Table) -> list[Finding]:
     found: dict[str, Finding] = {}
     if guarded("foreign", clause.plain, table):
         return []
-    for rule in table.rules:
+    for rule in table.rule:
         if rule.kind in found or (rule.kind in PREF and PREF & found.keys()):
             continue
         match = _match(rule, clause, head, table)
@@ -85,10 +85,10 @@ def _of_clause(clause: Clause, head: Opened, table: Table) -> list[Finding]:
             found[rule.kind] = _finding(rule, match, clause, head, table)
     if head.no and not clause.question and not PREF & found.keys():
         body = tidy(clause.text[head.body :], table)
-        found["correction"] = Finding("correction", "claim", body, clause.index, opener=True)
+        found["correction"] = Finding("correction", "claim", body, clause.place, opener=True)
     if head.yes and not head.no and _approves(clause, head, table):
         body = tidy(clause.text[head.body :], table)
-        found["confirmation"] = Finding("confirmation", "bare", body, clause.index, opener=True)
+        found["confirmation"] = Finding("confirmation", "bare", body, clause.place, opener=True)
     return list(found.values())
 
 
@@ -126,7 +126,13 @@ def _finding(
             start, end = match.span("cue")
             text = body[:start] + " " + body[end:]
     want, avoid = groups.get("want", ""), groups.get("avoid", "")
-    return Finding(rule.kind, rule.strength, tidy(text, table), clause.index, want, avoid)
+    strength = rule.strength
+    if rule.kind == "correction" and strength == "object":
+        # "don't touch the config" is about this piece of work, "don't add comments" about all
+        said = [want, avoid] if want or avoid else [text]
+        if any(guarded("situated", lower(part), table) for part in said):
+            strength = "claim"
+    return Finding(rule.kind, strength, tidy(text, table), clause.place, want, avoid)
 
 
 def _approves(clause: Clause, head: Opened, table: Table) -> bool:
@@ -154,7 +160,7 @@ def _settle(
 def _stands(
     praise: Finding, wrong: set[int], clauses: list[Clause], heads: list[Opened], table: Table
 ) -> bool:
-    """Whether an approval is not taken back at once: "good, but ...", "yes. This is wrong", "yeah, so ..."."""
+    """Whether an approval is not taken back at once ("good, but ...", "yes. This is wrong")."""
     if praise.clause in wrong:
         return False
     follower = praise.clause + 1
@@ -180,7 +186,7 @@ def _with_object(
     finding: Finding, found: list[Finding], clauses: list[Clause], heads: list[Opened], table: Table
 ) -> Finding:
     """ "That's wrong. The port is 8443": the next clause is what the user means."""
-    if finding.text or finding.kind not in {"correction", "confirmation"}:
+    if finding.text or finding.kind != "correction":
         return finding
     follower = finding.clause + 1
     if follower >= len(clauses) or any(f.clause == follower for f in found):

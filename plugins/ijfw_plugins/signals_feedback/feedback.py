@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 
-from ijfw_core.text import cap
 from ijfw_hookspecs import Signal
-from ijfw_plugins.signals_feedback.clauses import LIMIT
+
+from ijfw_core.text import cap, tokens
+from ijfw_plugins.signals_feedback.clauses import LIMIT, lower
 from ijfw_plugins.signals_feedback.detect import PREF, Finding, find
 from ijfw_plugins.signals_feedback.guards import typed
 from ijfw_plugins.signals_feedback.intent import intent
 from ijfw_plugins.signals_feedback.options import alternatives, choose, describe, offered, question
 from ijfw_plugins.signals_feedback.rewrite import LONGEST, identity
-from ijfw_plugins.signals_feedback.tables import Table, language_of, table
+from ijfw_plugins.signals_feedback.tables import Table, language_of, table, word_set
 
 MOST_SIGNALS = 6  # of one prompt
 
@@ -27,8 +28,6 @@ def signals(prompt: str, reply: str = "") -> list[Signal]:
 
 def feedback(text: str, reply: str = "") -> list[Signal]:
     """The feedback in a typed text."""
-    from ijfw_plugins.signals_feedback.clauses import lower
-
     rules = table(language_of(lower(text)))
     findings = find(text, rules)
     result: dict[str, Signal] = {}
@@ -46,7 +45,8 @@ def _signal(finding: Finding, reply: str) -> Signal:
     if strength == "option":
         text, strength = f"chose {text}", "bare"
     elif finding.kind == "confirmation":
-        text = f"approved: {text or about}" if text or about else "approved what was proposed"
+        what = text if set(identity(text).split()) - word_set("approval") else about or text
+        text = f"approved: {what}" if what else "approved what was proposed"
     elif not text:
         text, strength = (f"rejected: {about}" if about else "rejected the last change"), "bare"
     elif strength != "bare" and not identity(text):
@@ -80,12 +80,15 @@ def _plain_choice(text: str, reply: str, rules: Table) -> Signal | None:
     """ "postgres" as the whole answer to "postgres or mysql?"."""
     if not reply or len(text) > 60 or text.rstrip().endswith(("?", "？")):
         return None
-    options = offered(reply) or alternatives(reply)
-    words = text.split()
-    if not options or len(words) > 4:
+    words = set(tokens(text))
+    options = [
+        option
+        for option in alternatives(reply) or offered(reply)
+        if words <= set(tokens(option.text)[:8])
+    ]
+    if not identity(text) or len(options) != 1 or "?" not in reply[-600:]:
         return None
-    picked = choose(text, options, rules)
-    return _chosen(describe(picked), reply) if len(picked) == 1 else None
+    return _chosen(describe(options), reply)
 
 
 def _chosen(words: str, reply: str) -> Signal:

@@ -43,11 +43,9 @@ def typed(prompt: str, limit: int) -> str:
     text = prompt[: limit * 2]
     if MARK_OPEN[1:-1] in text:
         text = strip_memory(text)
-    request = None
     if text.lstrip().startswith("# Context from my IDE"):
-        for request in _IDE_REQUEST.finditer(text):
-            pass
-        text = text[request.end() :] if request else ""
+        requests = list(_IDE_REQUEST.finditer(text))
+        text = text[requests[-1].end() :] if requests else ""
     if "<" in text:
         text = _IDE_BLOCK.sub("", text)
     text = _IMAGE.sub(" ", text).strip()

@@ -1,4 +1,4 @@
-"""Understand "yes, B", "the second one" or "the lazy one" by the options that the assistant offered."""
+"""Understand "yes, B", "the second one" or "the lazy one" by the options that were offered."""
 
 import re
 from collections.abc import Sequence
@@ -13,39 +13,38 @@ MOST_OPTIONS = 26
 OPTION_TEXT = 160
 
 _WORD = (
-    r"(?:option|approach|variant|choice|solution|alternative|plan|variante|möglichkeit|opción"
-    r"|alternativa|方案|选项)"
+    r"(?:(?:option|approach|variant|choice|solution|alternative|plan|variante|möglichkeit|opción"
+    r"|alternativa|方案|选项)\s*)?"
 )
-_LINE = re.compile(
-    r"^[ \t]*(?:[-*•]|#{1,6})?[ \t]*[*_]{0,2}\(?(?:"
-    + _WORD
-    + r"[ \t]*)?(?P<label>[A-Ha-h]|\d{1,2})"
-    r"(?:[).:：、]|[ \t]*[—–-](?=[ \t])|[*_]{2}[).:：]?|[ \t]+(?=[:：]))[*_]{0,2}[ \t]*(?P<text>\S[^\n]*)$",
-    re.I | re.M,
+_BULLET = r"^[ \t]*(?:[-*•]|#{1,6})?[ \t]*[*_]{0,2}\(?"
+_LABELLED = (
+    _BULLET + _WORD + r"(?P<label>[a-h]|\d{1,2})"
+    r"(?:[).:：、]|[ \t]*[—–-](?=[ \t])|[*_]{2}[).:：]?|[ \t]+(?=[:：]))[*_]{0,2}"
+    r"[ \t]*(?P<text>\S[^\n]*)$"
 )
+_LINE = re.compile(_LABELLED, re.I | re.M)
+_NEXT = r"\s*(?:[;,.。；，]\s*)?(?:(?:or|and|oder|und|o|y|ou|et)\s+)?" + _WORD
 _INLINE = re.compile(
-    r"(?:^|(?<=[\s(;,.。;]))(?:"
-    + _WORD
-    + r"\s*)?\(?(?P<label>[A-H]|\d)(?:[).:：]|\s*[—–=](?=\s))\s*"
-    r"(?P<text>[^\n;；?]{3,200}?)"
-    r"(?=\s*(?:[;,.。；，]\s*)?(?:(?:or|and|oder|und|o|y|ou|et)\s+)?(?:"
-    + _WORD
-    + r"\s*)?\(?(?:[A-H]|\d)[).:：]"
-    r"|[\n;；?]|$)",
+    r"(?:^|(?<=[\s(;,.。;]))" + _WORD + r"\(?(?P<label>[a-h]|\d)(?:[).:：]|\s*[—–=](?=\s))\s*"
+    r"(?P<text>[^\n;；?]{3,200}?)(?=" + _NEXT + r"\(?(?:[a-h]|\d)[).:：]|[\n;；?]|$)",
     re.I,
 )
 _EITHER = re.compile(
-    r"(?:^|[:,\s])(?:either |should i |shall i |use |with |target:? |between )?(?P<a>[^\n,.:;?]{2,60}?)"
-    r"(?:,? (?:or|oder|ou|还是) )(?P<b>[^\n,.:;?]{2,60})\?",
+    r"(?:^|[:,\s])(?:either |should i |shall i |use |with |target:? |between )?"
+    r"(?P<a>[^\n,.:;?]{2,60}?),? (?:or|oder|ou|还是) (?P<b>[^\n,.:;?]{2,60})\?",
     re.I,
 )
-_ORDINAL = re.compile(r"\b(first|second|third|fourth|fifth|sixth|last|latter|former|final)\b")
-_LABEL = re.compile(r"(?<![^\W_])([a-h]|\d{1,2})(?![^\W_])")
-_NUMBERS = {"one": "1", "two": "2", "three": "3", "first": "1", "second": "2", "third": "3"}
-_ORDER = ("first", "second", "third", "fourth", "fifth", "sixth")
-_DULL = frozenset(
-    "the a an one option approach variant version solution let's do go with it is please and".split()
+_NOISE = re.compile(r"```(?:(?!```)[\s\S])*(?:```|\Z)|</?[a-z][\w-]*(?:\s[^<>\n]{0,300})?>", re.I)
+_ASKED = re.compile(
+    r"(?:^|(?<=[.!?。！？:]\s))[^\n.!?。！？]{3,300}"
+    r"(?:[.!?][^\s.!?]{1,40}[^\n.!?]{0,200}){0,3}[?？](?=\s|$)",
+    re.M,
 )
+_SPELT = re.compile(r"\b(option|approach|variant|choice|number) (one|two|three)\b")
+_DIGIT = {"one": "1", "two": "2", "three": "3"}
+# A single letter or number; "a" only where it is no article.
+_LABEL = re.compile(r"(?<![^\W_])(?:a(?= *(?:$|\W|and\b|or\b|is\b|it\b))|[b-h]|\d{1,2})(?![^\W_])")
+_DULL = frozenset({"the", "a", "an", "one", "option", "approach", "variant", "version", "solution"})
 
 
 class Option(NamedTuple):
@@ -56,7 +55,7 @@ class Option(NamedTuple):
 
 
 def offered(reply: str) -> list[Option]:
-    """The last list of options in a reply: lettered or numbered lines, or "A: ...; B: ..." in a line.
+    """The last list of options in a reply: labelled lines, or "A: ...; B: ..." within a line.
 
     Fewer than two are none.
     """
@@ -77,10 +76,8 @@ def offered(reply: str) -> list[Option]:
 
 def alternatives(reply: str) -> list[Option]:
     """Both sides of the last question "X or Y?" of a reply; empty where there is none."""
-    found = None
-    for found in _EITHER.finditer(reply[-2_000:]):
-        pass
-    return [Option("", _plain(found["a"])), Option("", _plain(found["b"]))] if found else []
+    found = list(_EITHER.finditer(reply[-2_000:]))
+    return [Option("", _plain(found[-1][side])) for side in "ab"] if found else []
 
 
 def _follows(last: str, label: str) -> bool:
@@ -101,13 +98,12 @@ def choose(choice: str, options: Sequence[Option], table: Table) -> list[Option]
     Labels first ("B", "1 and 3"), then order ("the second one", "the last one", "both"), then the
     one option that shares the describing word ("the lazy one").
     """
-    low = choice.lower()
+    low = _SPELT.sub(lambda match: f"{match[1]} {_DIGIT[match[2]]}", choice.lower())
     by_label = {option.label: option for option in options if option.label}
-    words = [_NUMBERS.get(word, word) for word in _LABEL.findall(low)]
-    picked = [by_label[word] for word in dict.fromkeys(words) if word in by_label]
+    picked = [by_label[word] for word in dict.fromkeys(_LABEL.findall(low)) if word in by_label]
     if picked:
         return picked
-    if any(word in low for word in table.options.get("both", ())):
+    if any(word in low for word in table.options.both):
         return list(options)
     place = _place(low, table)
     if place is not None:
@@ -120,20 +116,20 @@ def choose(choice: str, options: Sequence[Option], table: Table) -> list[Option]
 
 
 def _place(low: str, table: Table) -> int | None:
-    for index, word in enumerate(table.options.get("ordinals", _ORDER)):
+    for index, word in enumerate(table.options.ordinals):
         if word in low:
             return index
-    if any(word in low for word in table.options.get("former", ())):
+    if any(word in low for word in table.options.former):
         return 0
-    return -1 if any(word in low for word in table.options.get("last", ())) else None
+    return -1 if any(word in low for word in table.options.last) else None
 
 
 def question(reply: str) -> str:
-    """What the assistant asked, short: the last question of a reply, else the start of its last paragraph."""
-    text = re.sub(r"```.*?(?:```|\Z)", " ", reply[-LIMIT:], flags=re.S)
-    asked = re.findall(r"[^\n.!?。！？]{3,300}[?？]", text)
+    """What the assistant asked, short: its last question, else the start of its last paragraph."""
+    text = _NOISE.sub(" ", reply[-LIMIT:])
+    asked = _ASKED.findall(text)
     if asked:
-        return cap(_plain(asked[-1]) + "?", ABOUT)
+        return cap(_plain(asked[-1]), ABOUT)
     paragraphs = [part for part in text.split("\n\n") if part.strip()]
     return cap(_plain(paragraphs[-1]), ABOUT) if paragraphs else ""
 

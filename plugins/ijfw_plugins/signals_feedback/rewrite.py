@@ -3,23 +3,15 @@
 import re
 
 from ijfw_core.text import cap, one_line, tokens
-from ijfw_plugins.signals_feedback.tables import Table
+from ijfw_plugins.signals_feedback.tables import Table, word_set
 
 LONGEST = 300  # characters of a signal's text
 ABOUT = 200
 MOST_KEY_WORDS = 12
 
 _EDGES = " \t\n,.;:!?-–—*_。，！；、"
-_STOP = frozenset(
-    "a an the this that these those it its to of in on at for and or as is are be been was were with by we you i me my"
-    " our your us please just use using used do does doing make have has will would should must can could so then"
-    " also really only always prefer preferably avoid want need let lets go keep chose option options when new"
-    " der die das den ein eine einen und bitte immer verwende verwenden nutze wir ich el la los las un una y usa usar"
-    " siempre le les des une et utilise toujours je ne 用 要 都 请 就 吧 的".split()
-)
-_NEGATIVE = frozenset(
-    "not never no don't dont avoid without stop nicht kein keine nie niemals nunca jamás ne pas jamais 不 别 不要".split()
-)
+_CJK = re.compile("[\u4e00-\u9fff]")
+_CJK_STOP = frozenset("用要都请請就吧的了使")
 
 
 def tidy(text: str, table: Table) -> str:
@@ -46,14 +38,16 @@ def tidy(text: str, table: Table) -> str:
 
 
 def identity(text: str) -> str:
-    """The words of an object that carry meaning, sorted, without plural endings; "" where none do."""
+    """The words of an object that carry meaning, sorted, without plural endings; "" if none do."""
+    if _CJK.search(text):
+        return "".join(c for c in text.lower() if c.isalnum() and c not in _CJK_STOP)[:60]
     words = []
     text = re.sub(r"(?i)n['’]t\b", " not", text)
     text = re.sub(r"(?i)['’](?:s|d|ll|re|ve|m)\b", "", text)
     for word in tokens(text.replace("dont", "not")):
-        if word in _NEGATIVE:
+        if word in word_set("negative"):
             words.append("!")
-        elif word not in _STOP:
+        elif word not in word_set("stop"):
             words.append(_stem(word))
     return " ".join(sorted(dict.fromkeys(words))[:MOST_KEY_WORDS])
 
