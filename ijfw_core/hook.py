@@ -1,8 +1,10 @@
-"""What an agent runs at each of its events: `<python> -I -S hook.py PLATFORM EVENT`.
+"""What an agent runs at each of its events: `<python> -I -S ~/.ijfw/hook.py PLATFORM EVENT`.
 
-`ijfw setup` copies this file to ~/.ijfw. It imports modules written in C only, decides in a few
-milliseconds whether the event can matter, and leaves the work to a child that the agent does not
-wait for. Whatever goes wrong: it exits 0, in time, and prints nothing but the platform's JSON.
+`ijfw setup` copies this file to ~/.ijfw as the module `ijfw_hook`, which a script of a few lines
+imports: a module is compiled once, a script each time. It imports modules written in C only,
+decides in a few milliseconds whether the event can matter, and leaves the work to a child that the
+agent does not wait for. Whatever goes wrong: it exits 0, in time, and prints nothing but the
+platform's JSON.
 """
 
 import _signal  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     Found = dict[str, Any]
 
 LIMIT = 4 << 20  # bytes of a payload; a larger one is torn, the transcript makes up for it
+PIPE = 1 << 20  # bytes that are read at once
 SECONDS = 2.0  # to wait for the payload
 ANSWER_SECONDS = 5.0  # for an answer that is not prebuilt
 CHILD_SECONDS = 30  # for the work that nobody waits for
@@ -103,16 +106,28 @@ def receive() -> bytes:
         _signal.signal(_signal.SIGALRM, late)
         _signal.setitimer(_signal.ITIMER_REAL, SECONDS)
         while True:
-            part = posix.read(0, 1 << 18)
-            size += len(part)
+            part = posix.read(0, PIPE)
             if not part:
                 break
+            if not size and len(part) == 1 << 16:
+                widen(0)
+            size += len(part)
             if size <= LIMIT:
                 parts.append(part)
     except (_LateError, OSError):
         pass
     _signal.setitimer(_signal.ITIMER_REAL, 0)
     return b"".join(parts) if size <= LIMIT else b""
+
+
+def widen(pipe: int) -> None:
+    """Let a pipe hold more, so that a long payload comes in few turns."""
+    try:
+        import fcntl
+
+        fcntl.fcntl(pipe, 1031, PIPE)  # F_SETPIPE_SZ of Linux
+    except (ImportError, OSError):
+        pass
 
 
 def text_of(data: bytes, *names: bytes) -> bytes:

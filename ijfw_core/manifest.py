@@ -35,6 +35,19 @@ Ask the user once, in a sentence: may IJFW remember errors with their fixes, cor
 Then run what the user answers: `{command} consent yes`, `{command} consent no`, or `{command} consent ask` (ask again another time). Without an answer, do nothing."""  # noqa: E501
 
 
+SCRIPT = """import sys
+
+sys.path.insert(0, sys.argv[0].rpartition("/")[0])
+try:
+    from ijfw_hook import main
+
+    del sys.path[0]
+    main()
+except BaseException:
+    pass
+"""
+
+
 class _Folders(NamedTuple):
     folder: Path
     home: Path
@@ -75,9 +88,16 @@ def install(home: Path, env: Mapping[str, str]) -> list[str]:
 
     Raises OSError, and IjfwError where the user's settings cannot be read.
     """
-    source = Path(hook.__file__).read_text("utf-8")
-    if files.read_text(home / "hook.py") != source:
-        files.replace(home / "hook.py", source)
+    module = home / "ijfw_hook.py"
+    for path, text in (
+        (module, Path(hook.__file__).read_text("utf-8")),
+        (home / "hook.py", SCRIPT),
+    ):
+        if files.read_text(path) != text:
+            files.replace(path, text)
+    import py_compile
+
+    py_compile.compile(str(module), doraise=False, quiet=2)
     write(home, env)
     return hook_command(home)
 
