@@ -9,6 +9,8 @@ from ijfw_plugins.signals_feedback.rewrite import tidy
 from ijfw_plugins.signals_feedback.tables import Rule, Table
 
 MOST_OPENERS = 8
+LONG = 120  # words; what is not said at the start of such a text is mostly part of a task
+OPENING = 4  # clauses
 PREF = frozenset({"rule", "preference", "correction"})
 
 
@@ -70,6 +72,8 @@ def find(text: str, table: Table) -> list[Finding]:
             found.clear()
             continue
         found.extend(_of_clause(clause, head, table))
+    if sum(clause.plain.count(" ") for clause in clauses) > LONG:
+        found = [f for f in found if f.clause < OPENING or f.strength == "marker"]
     return _settle(found, clauses, heads, table)
 
 

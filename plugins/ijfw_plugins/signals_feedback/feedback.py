@@ -33,6 +33,8 @@ def feedback(text: str, reply: str = "") -> list[Signal]:
     result: dict[str, Signal] = {}
     for finding in findings:
         signal = _choice(finding, text, reply, rules) or _signal(finding, reply)
+        if signal.text == "chose both" and len(findings) > 1:
+            continue  # "yes, both" approves two things that nobody can name now
         result.setdefault(signal.kind + signal.key, signal)
     picked = _plain_choice(text, reply, rules) if not findings else None
     return [picked] if picked else list(result.values())
