@@ -13,7 +13,6 @@ import errno
 import fcntl
 import os
 import re
-import secrets
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -102,7 +101,7 @@ def replace_bytes(
     """As `replace`, for bytes."""
     with _parent(path, base, create=True) as (folder, name):
         mode = _mode(folder, name, path)
-        temp = f".{name[:80]}.{secrets.token_hex(4)}{TEMP_SUFFIX}"
+        temp = f".{name[:80]}.{os.urandom(4).hex()}{TEMP_SUFFIX}"
         try:
             _write_temp(folder, temp, data, mode)
             if expect is not None and _read_or_empty(folder, name, path) != expect:

@@ -1,14 +1,14 @@
 """Text tools that plugins may use: identity, caps, words, times, our own marker.
 
-Importing this module costs only `re` and `hashlib`.
+Importing this module costs only `re`: `hashlib` and `secrets` would load all of OpenSSL.
 """
 
 import re
-import secrets
 import unicodedata
+from _blake2 import blake2b
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from hashlib import blake2b
+from os import urandom
 
 MARK_OPEN = "<ijfw-memory>"
 MARK_CLOSE = "</ijfw-memory>"
@@ -40,7 +40,8 @@ def digest(text: str, size: int = 8) -> str:
 
 def new_id(now: datetime) -> str:
     """A 26-character ULID: 48 bits of milliseconds, 80 random bits, so that ids sort by time."""
-    number = (int(now.timestamp() * 1000) & (1 << 48) - 1) << 80 | secrets.randbits(80)
+    moment = int(now.timestamp() * 1000) & (1 << 48) - 1
+    number = moment << 80 | int.from_bytes(urandom(10), "big")
     return "".join(_ULID[number >> shift & 31] for shift in range(125, -1, -5))
 
 

@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +23,16 @@ LOCK_SECONDS = 10.0
 
 def is_trusted(home: Path, path: Path, data: bytes) -> bool:
     """Whether the user trusted exactly these bytes of the project config at `path`."""
+    from hashlib import sha256
+
     record = _read(home).get("trusted", {}).get(os.path.realpath(path), {})
     return isinstance(record, dict) and record.get("sha256") == sha256(data).hexdigest()
 
 
 def trust_file(home: Path, path: Path, data: bytes) -> str:
     """Trust these bytes of a project config, until they change; gives their sha256."""
+    from hashlib import sha256
+
     digest = sha256(data).hexdigest()
     _record(home, "trusted", os.path.realpath(path), {"sha256": digest})
     return digest

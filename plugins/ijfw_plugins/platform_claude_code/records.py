@@ -1,6 +1,5 @@
 """One line of a Claude Code session file as a record. Whatever a line holds, nothing raises."""
 
-import json
 import re
 from typing import Any
 
@@ -101,6 +100,8 @@ def _decode(data: bytes) -> Line:
 
 def _mended(data: bytes) -> bytes:
     """The same JSON; invalid UTF-8 and lone surrogates, which msgspec refuses, become U+FFFD."""
+    import json  # hooks do not wait for it
+
     value = json.loads(data.decode("utf-8", "replace"))
     if not isinstance(value, dict):
         raise ValueError("not an object")
