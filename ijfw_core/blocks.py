@@ -46,26 +46,32 @@ def settle(blocks: Blocks, record: Record) -> Record:
     return record
 
 
-def apply(blocks: Blocks, record: Record) -> str:
-    """The file's text with a settled record carried out. Raises MismatchError."""
-    raws = [raw for _, raw in blocks]
+def apply(blocks: list[tuple[str, str]], record: Record) -> None:
+    """Carry a settled record out on the blocks of its file, in place. Raises MismatchError."""
     if record.before is None:
-        if record.after is None:
-            return "".join(raws)
-        if current(blocks, record.entry, record.after) is not None:
-            raise MismatchError(record.path)
-        place = _place(blocks, record)
-        torn = place > 0 and not raws[place - 1].endswith("\n")
-        raws.insert(place, ("\n" if torn else "") + record.after)
-        return "".join(raws)
-    place_found = find(blocks, record.entry, record.before)
-    if place_found is None or raws[place_found] != record.before:
+        if record.after is not None:
+            _insert(blocks, record, record.after)
+        return
+    place = find(blocks, record.entry, record.before)
+    if place is None or blocks[place][1] != record.before:
         raise MismatchError(record.path)
-    raws[place_found] = record.after or ""
-    text = "".join(raws)
-    if record.after is None and record.lead and place_found == len(raws) - 1:
-        text = text.removesuffix(record.lead)
-    return text
+    if record.after is not None:
+        blocks[place] = (record.entry, record.after)
+        return
+    del blocks[place]
+    if record.lead and place and place == len(blocks):
+        name, raw = blocks[-1]
+        blocks[-1] = (name, raw.removesuffix(record.lead))
+
+
+def _insert(blocks: list[tuple[str, str]], record: Record, after: str) -> None:
+    if current(blocks, record.entry, after) is not None:
+        raise MismatchError(record.path)
+    place = _place(blocks, record)
+    if place and not blocks[place - 1][1].endswith("\n"):
+        name, raw = blocks[place - 1]
+        blocks[place - 1] = (name, raw + "\n")
+    blocks.insert(place, (record.entry, after))
 
 
 def _place(blocks: Blocks, record: Record) -> int:

@@ -23,6 +23,8 @@ from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.ledger import Record
 from ijfw_core.roots import Roots
 
+Cuts = dict[tuple[str, str], list[tuple[str, str]]]  # (tier, path) -> blocks
+
 
 def now() -> datetime:
     """The time, in UTC."""
@@ -73,10 +75,12 @@ class Committer:
         """A memory file's text, "" where there is none."""
         return files.read_text(*self.place(tier, path))
 
-    def blocks_of(self, tier: str, path: str) -> blocks.Blocks:
+    def blocks_of(self, tier: str, path: str) -> list[tuple[str, str]]:
         """A memory file cut by the store."""
-        text = self.text(tier, path)
-        return self.store.blocks(path, text) if text else ()
+        return self._cut(path, self.text(tier, path))
+
+    def _cut(self, path: str, text: str) -> list[tuple[str, str]]:
+        return list(self.store.blocks(path, text)) if text else []
 
     def write(self, records: Sequence[Record]) -> None:
         """Carry out settled records: ledger, files, LESSONS.md.
@@ -104,20 +108,19 @@ class Committer:
             raise
         self._close(records)
 
-    def settled(self, record: Record, texts: dict[tuple[str, str], str]) -> Record:
-        """The record made ready for `write`, on top of the virtual `texts` that it updates.
+    def settled(self, record: Record, cuts: Cuts) -> Record:
+        """The record made ready for `write`, on top of the virtual `cuts` that it updates.
 
         Raises MismatchError where its block is not `before`.
         """
         where = record.tier, record.path
-        if _is_append(record) and where not in texts:
+        if _is_append(record) and where not in cuts:
             torn = files.ends_torn(*self.place(*where))
             return replace(record, lead="\n" if torn else "")
-        if where not in texts:
-            texts[where] = self.text(*where)
-        cut = self.store.blocks(record.path, texts[where]) if texts[where] else ()
-        record = blocks.settle(cut, record)
-        texts[where] = blocks.apply(cut, record)
+        if where not in cuts:
+            cuts[where] = self.blocks_of(*where)
+        record = blocks.settle(cuts[where], record)
+        blocks.apply(cuts[where], record)
         return record
 
     def check_path(self, tier: str, path: str) -> None:
@@ -159,9 +162,11 @@ class Committer:
             place, base = self.place(tier, path)
             files.append(place, "".join(record.after or "" for record in group), base)
             return
-        old = new = self.text(tier, path)
+        old = self.text(tier, path)
+        cut = self._cut(path, old)
         for record in group:
-            new = blocks.apply(self.store.blocks(path, new) if new else (), record)
+            blocks.apply(cut, record)
+        new = "".join(raw for _, raw in cut)
         place, base = self.place(tier, path)
         if new == old:
             return

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from ijfw_core import blocks, files, ledger
 from ijfw_core.blocks import MismatchError
+from ijfw_core.commit import Cuts
 from ijfw_core.errors import NotFoundError
 from ijfw_core.grammar import entry as grammar
 from ijfw_core.grammar import lessons
@@ -26,7 +27,6 @@ from ijfw_core.writer import Run, Writer
 
 HAND = "hand"
 _CREATING = frozenset({"write", "stage", "addendum", "promote", "supersede"})
-_Texts = dict[tuple[str, str], str]
 
 
 class RunInfo(Struct, frozen=True, kw_only=True):
@@ -75,8 +75,8 @@ class RevertReport(Struct, frozen=True, kw_only=True):
 class _Plan(Struct):
     undos: list[tuple[Record, Record]]  # (settled record, the change that it undoes)
     conflicts: list[tuple[Record, str]]
-    before: _Texts
-    after: _Texts
+    before: dict[tuple[str, str], str]  # texts of the files
+    after: Cuts
 
 
 def runs(roots: Roots) -> list[RunInfo]:
@@ -203,9 +203,9 @@ def _simulate(
             continue
         where = change.tier, change.path
         if where not in made.after:
-            made.before[where] = made.after[where] = writer.text(*where)
-        text = made.after[where]
-        cut = writer.store.blocks(change.path, text) if text else ()
+            made.after[where] = writer.blocks_of(*where)
+            made.before[where] = "".join(raw for _, raw in made.after[where])
+        cut = made.after[where]
         now = blocks.current(cut, change.entry, change.after)
         if not _same(now, change.after) and now != change.before:
             later = [r for r in records[nth + 1 :] if r.change not in gone and r.run not in chosen]
@@ -343,7 +343,7 @@ def _archive_copy(writer: Writer, record: Record) -> None:
 def _diff(made: _Plan) -> str:
     parts: list[str] = []
     for (tier, path), old in sorted(made.before.items()):
-        new = made.after[tier, path]
+        new = "".join(raw for _, raw in made.after[tier, path])
         name = f"{tier}/{path}" if tier in ("team", "global") else path
         lines = difflib.unified_diff(
             _lines(old), _lines(new), f"a/{name}" if old else "/dev/null", f"b/{name}", n=3

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from ijfw_core import files, ledger
 from ijfw_core.blocks import MismatchError
-from ijfw_core.commit import Committer, now
+from ijfw_core.commit import Committer, Cuts, now
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.ledger import Record, RunKind
 from ijfw_core.roots import Roots
@@ -180,7 +180,7 @@ class Writer(Committer):
         at = self.clock()
         entry = change.entry
         extra = dict(entry.extra) if entry else {}
-        texts: dict[tuple[str, str], str] = {}
+        cuts: Cuts = {}
         records: list[Record] = []
         group = new_id(at)
         main = next((edit for edit in edits if edit.entry_id == entry_id), edits[0])
@@ -211,7 +211,7 @@ class Writer(Committer):
                 reason=change.reason,
                 proposal=_wanted(entry) if staged and entry else "",
             )
-            records.append(self.settled(record, texts))
+            records.append(self.settled(record, cuts))
         return records
 
     def _note_external(self, run: Run, change: Change, receipt: Receipt) -> Outcome:

@@ -127,9 +127,9 @@ def run_of(name: str, kind: RunKind = "session", parent: str = "") -> Run:
 
 
 def snapshot(roots: Roots) -> dict[str, bytes]:
-    """The bytes of every live memory file: no archive, no log, no ledger."""
+    """The bytes of every live memory file: no archive, log or ledger, no empty ones."""
     return {
         path.relative_to(roots.memory).as_posix(): path.read_bytes()
         for path in roots.memory.rglob("*.md")
-        if path.name != "LESSONS.md" and "_archive" not in path.parts
+        if path.name != "LESSONS.md" and "_archive" not in path.parts and path.stat().st_size
     }

@@ -48,33 +48,40 @@ class History:
         self.hands: set[bytes] = set()
         self.serial = itertools.count()
 
-    def ids(self) -> list[str]:
-        return [name for name, _ in self.writer.blocks_of("knowledge", "knowledge.md") if name]
+    def name(self, slot: int) -> str:
+        """The id that stands in a slot now, "" where none does: ids are never used again."""
+        names = [name for name, _ in self.writer.blocks_of("knowledge", "knowledge.md")]
+        return next((name for name in names if name.startswith(f"e{slot}-")), "")
+
+    def change(self, slot: int, text: str) -> Change:
+        name = self.name(slot)
+        op: Op = "supersede" if name else "create"
+        entry = decision(name or f"e{slot}-{next(self.serial)}", text)
+        return Change(op=op, entry=entry, target=name)
 
     def write(self, items: list[tuple[int, str]]) -> None:
-        changes = []
+        run = run_of(next(self.names))
         for slot, text in items:
-            name = f"e{slot}"
-            op: Op = "supersede" if name in self.ids() else "create"
-            changes.append(Change(op=op, entry=decision(name, text), target=name))
-            self.writer.apply(run_of(next(self.names)), changes[-1:])
+            self.writer.apply(run, [self.change(slot, text)])
 
     def archive(self, slot: int) -> None:
-        if f"e{slot}" in self.ids():
-            self.writer.apply(run_of(next(self.names)), [Change(op="archive", target=f"e{slot}")])
+        if self.name(slot):
+            change = Change(op="archive", target=self.name(slot))
+            self.writer.apply(run_of(next(self.names)), [change])
 
     def hand(self, slot: int, how: str) -> None:
         """What a person does in an editor; texts marked as theirs must be there ever after."""
         text = f"(mine) {next(self.serial)} end"
         found = list(self.writer.blocks_of("knowledge", "knowledge.md"))
-        place = next((n for n, (name, _) in enumerate(found) if name == f"e{slot}"), None)
+        there = self.name(slot)
+        place = next((n for n, (name, _) in enumerate(found) if name == there != ""), None)
         if how == "add":
             torn = bool(found) and not found[-1][1].endswith("\n")
             found.append(("", "\n" * torn + block(f"h-{next(self.serial)}", text)))
         elif how == "trim" and found:
             found[-1] = ("", found[-1][1].rstrip("\n"))
         elif how == "change" and place is not None:
-            found[place] = ("", block(f"e{slot}", text))
+            found[place] = ("", block(there, text))
         elif how == "remove" and place is not None:
             del found[place]
         data = "".join(raw for _, raw in found).encode("utf-8", "surrogateescape")
@@ -151,12 +158,8 @@ def test_a_cascade_gives_back_the_bytes_from_before_the_run(
             history.file.write_bytes(tail)
         states = [snapshot(writer.roots)]
         for items in runs:
-            changes = []
             for slot, text in items:
-                entry = decision(f"e{slot}", text)
-                op: Op = "supersede" if entry.id in history.ids() else "create"
-                changes.append(Change(op=op, entry=entry, target=entry.id))
-                writer.apply(run_of(f"run-{len(states)}"), changes[-1:])
+                writer.apply(run_of(f"run-{len(states)}"), [history.change(slot, text)])
             states.append(snapshot(writer.roots))
         chosen = data.draw(st.integers(1, len(runs)))
         known = {info.run for info in revert.runs(writer.roots)}
