@@ -50,8 +50,9 @@ def _denied(a: Note, b: Note, shared: frozenset[str]) -> str:
         return prefixed
     if cover(shared, a, b) < COVER or not shared:
         return ""
+    close = len(shared) < COVER * max(len(a.stems), len(b.stems))
     pairs = ((x, y) for x in a.parts for y in b.parts if x.denied != y.denied)
-    if any(_meet(x, y) and not (_kept(x, b) and _kept(y, a)) for x, y in pairs):
+    if any(_meet(x, y, close=close) and not (_kept(x, b) and _kept(y, a)) for x, y in pairs):
         return "one denies what the other says"
     return ""
 
@@ -70,14 +71,16 @@ def _turned(a: Note, b: Note) -> bool:
     return any(p.denied for p in a.parts) != any(p.denied for p in b.parts)
 
 
-def _meet(x: Part, y: Part) -> bool:
+def _meet(x: Part, y: Part, *, close: bool) -> bool:
+    """Whether two parts speak of the same; not `close`: one may say more than the other."""
     common = len(x.stems & y.stems)
-    return common > 0 and common / min(len(x.stems), len(y.stems)) >= PART
+    sizes = len(x.stems), len(y.stems)
+    return common >= COVER * max(sizes) or (not close and 0 < common >= PART * min(sizes))
 
 
 def _kept(part: Part, other: Note) -> bool:
     """Whether the other note has the part too, with the same sign."""
-    return any(p.denied == part.denied and _meet(part, p) for p in other.parts)
+    return any(p.denied == part.denied and _meet(part, p, close=False) for p in other.parts)
 
 
 def _opposite(a: Note, b: Note, shared: frozenset[str]) -> str:
@@ -88,7 +91,9 @@ def _opposite(a: Note, b: Note, shared: frozenset[str]) -> str:
             if not set(groups[word]) & set(groups[other]):
                 continue
             if word in b.texts:
-                found = any(_says(part, other, shared) for part in b.parts)
+                found = cover(shared, a, b) >= COVER and any(
+                    _says(part, other, shared) for part in b.parts
+                )
             else:
                 found = _only_these(a, b, {word, other})
             if found and shared:
@@ -234,6 +239,8 @@ def _same_lead(gone: list[Word], come: list[Word]) -> bool:
     led = [not _content(head) for head in heads]
     if any(led) and bool(_content(gone)[0].number) != bool(_content(come)[0].number):
         return False
+    if all(led) and any(h[0].text not in words()["tie"] | words()["auxiliary"] for h in heads if h):
+        return heads[0][0].text == heads[1][0].text
     return led[0] == led[1] or come[0].name or bool(come[0].number)
 
 
@@ -284,6 +291,8 @@ def _told(a: Note, b: Note, shared: frozenset[str]) -> str:
     """The new note says itself that something changed, and speaks of the same subject."""
     cues = b.texts & words()["strong_cues"]
     if not cues or a.texts & cues:
+        return ""
+    if cover(shared, a, b) < FRAME or len(shared) < min(2, len(a.stems)):
         return ""
     origin = [w.stem for f, w in pairwise(b.plain) if f.text == "from" and w.stem in a.stems]
     if any(origin) and len(shared) > 1:

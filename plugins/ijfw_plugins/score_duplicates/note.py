@@ -16,6 +16,8 @@ _TOKEN = re.compile(
     r"|[,;.!?():=\n—–]|->|=>"
 )
 _MARKS = re.compile(r"[*`\"“”«»]+|(?<![^\W_])_+|_+(?![^\W_])")
+_CODE = re.compile(r"`([^`\n]{1,200})`")
+_CODE_WORD = re.compile(r"[^\W_]+")
 _BULLET = re.compile(r"\s*(?:[-*+•]\s+|#{1,6}\s+|\d{1,3}[.)]\s+|>\s+)")
 _DAY = r"20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?(?:Z|[+-]\d\d:?\d\d)?"
 _STAMP = re.compile(rf"\s*[\[(]?{_DAY}[\])]?\s*[:,–—-]?\s*")
@@ -80,6 +82,7 @@ class Note:
         text = unicodedata.normalize("NFKC", strip_redactions(text[:MAX_CHARS])).strip()
         text = text.replace("’", "'")
         text, self.stamp = _unstamped(text)
+        self.code = frozenset(_CODE_WORD.findall(" ".join(_CODE.findall(text)).lower()))
         self.words = list(_words(list(_tokens(_MARKS.sub(" ", text)))))
 
     @cached_property
@@ -183,13 +186,11 @@ def _word(token: str, following: str, first: bool) -> Word:
     if value:
         return Word(value + unit, value + unit, False, first, value, unit)
     name = _is_name(token, first)
-    text = _variants().get(lower, lower)
-    if text == lower and not name:
-        text = _singular(lower)
-        text = _variants().get(text, text)
+    text = _variants().get(lower, "") or _singular(lower.removesuffix("'s"))
+    text = _variants().get(text, text)
     table = words()
     empty = text in table["stop"] or lower in table["stop"] or lower in _units()
-    stem = "" if empty or lower in table["negators"] else (lower if name else stem_of(text))
+    stem = "" if empty or lower in table["negators"] else (text if name else stem_of(text))
     return Word(text, stem, name, first, "", "")
 
 

@@ -14,7 +14,7 @@ from ijfw_plugins.score_duplicates.rule import judge
 
 CANDIDATES = 200  # entries that share a rare word
 COMPARED = 20  # of these, the best, compared word by word
-POSTINGS = 20_000  # visited for one candidate: the bound of its cost
+POSTINGS = 8_000  # visited for one candidate: the bound of its cost
 
 _last: "tuple[int, Index] | None" = None
 
@@ -22,7 +22,8 @@ _last: "tuple[int, Index] | None" = None
 def index_of(entries: Sequence[Entry]) -> "Index":
     """The index of these entries; kept until memory holds others."""
     global _last
-    stamp = hash(tuple((e.id, e.digest, e.summary, e.content, e.extra) for e in entries))
+    bare = [(e.summary, e.content, e.extra) for e in entries if not e.digest]
+    stamp = hash((tuple([e.id for e in entries]), tuple([e.digest for e in entries]), tuple(bare)))
     if _last is None or _last[0] != stamp:
         _last = stamp, Index(entries)
     return _last[1]
@@ -36,6 +37,7 @@ class Index:
         self.entries = list(entries)
         self._bodies = [body(entry.summary, entry.content)[:MAX_CHARS] for entry in entries]
         self._words = [tokens(text) for text in self._bodies]
+        self._whole = {" ".join(found): number for number, found in enumerate(self._words)}
         self._notes: dict[int, Note] = {}
         self._postings: defaultdict[str, list[int]] = defaultdict(list)
         self._keys: defaultdict[str, list[int]] = defaultdict(list)
@@ -74,12 +76,14 @@ class Index:
         overlap = self._sharing(query)
         if len(overlap) <= COMPARED:
             return list(overlap)
+        whole = self._whole.get(" ".join(query))
+        first = [] if whole is None else [whole]
         scores = _bm25(query, [self._words[number] for number in overlap])
         if scores is None:
-            return list(overlap)[:COMPARED]
+            return list(dict.fromkeys([*first, *list(overlap)[:COMPARED]]))
         ranked = sorted(zip(scores, overlap, strict=True), key=lambda pair: -pair[0])
         best = [number for _, number in ranked[:COMPARED]]
-        return list(dict.fromkeys([*best, *list(overlap)[: COMPARED // 4]]))
+        return list(dict.fromkeys([*first, *best, *list(overlap)[: COMPARED // 4]]))
 
     def _sharing(self, query: list[str]) -> dict[int, float]:
         """Entry -> weight of the words it shares, rare ones first, best first."""

@@ -42,11 +42,17 @@ def _same(a: Note, b: Note) -> str:
         return "same content in the same order"
     if abs(len(x) - len(y)) > 2 or max(len(x), len(y)) > MAX_WORDS:
         return ""
+    code = a.code | b.code  # a name, whatever it looks like
     typos = inserted = 0
     for op, i, j, k, m in opcodes(x, y):
         if op == "equal":
             continue
-        if op == "replace" and j - i == m - k and all(map(_is_typo, x[i:j], y[k:m])):
+        if (
+            op == "replace"
+            and j - i == m - k
+            and all(map(_is_typo, x[i:j], y[k:m]))
+            and not code & {w.text for w in [*x[i:j], *y[k:m]]}
+        ):
             typos += j - i
         elif op != "replace" and all(map(_is_harmless, [*x[i:j], *y[k:m]])):
             inserted += j - i + m - k
