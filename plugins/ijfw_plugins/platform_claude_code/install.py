@@ -13,14 +13,14 @@ from typing import NamedTuple
 from ijfw_hookspecs import AdapterStatus, FileEdit
 
 # Event -> seconds the client waits. A session end gets 1.5 s unless these settings say more.
+# Only what is used: each event is a process, and none is async (an async hook that still runs when
+# the client exits is killed, and SessionEnd does not fire then).
 EVENTS = {
     "SessionStart": 10,
     "UserPromptSubmit": 10,
     "PostToolUse": 10,
     "PostToolUseFailure": 10,
     "Stop": 10,
-    "SubagentStop": 10,
-    "PreCompact": 10,
     "SessionEnd": 10,
 }
 _TOOL_EVENTS = ("PostToolUse", "PostToolUseFailure")  # the client matches these by tool name
