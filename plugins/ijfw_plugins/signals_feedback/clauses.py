@@ -43,6 +43,7 @@ _HANDOVER = re.compile(
     re.I | re.M,
 )
 _LISTED = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)]|\[[ x]\])[ \t]+", re.M)
+_NUMBER = re.compile(r"[ \t]*\d{1,2}\.")
 _HEADING = re.compile(r"^#{1,6} ", re.M)
 _END = re.compile(
     r";(?= (?:what|how|why|can|could|is|should|do|does|where|which)\b)|[.!?]+(?=[\s\"')\]*_]|$)"
@@ -126,6 +127,8 @@ def split(text: str) -> list[Clause]:
     clauses: list[Clause] = []
     start = 0
     for end in [*_END.finditer(masked), None]:
+        if end and _NUMBER.fullmatch(masked, masked.rfind("\n", 0, end.start()) + 1, end.end()):
+            continue  # the number of a list item
         stop = end.start() if end else len(masked)
         mark = end.group() if end else ""
         clause = _clause(text, masked, start, stop, "?" in mark or "？" in mark, len(clauses))

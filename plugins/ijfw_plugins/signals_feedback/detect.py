@@ -79,15 +79,14 @@ def find(text: str, table: Table) -> list[Finding]:
 
 def _of_clause(clause: Clause, head: Opened, table: Table) -> list[Finding]:
     found: dict[str, Finding] = {}
-    if guarded("foreign", clause.plain, table):
-        return []
     for rule in table.rule:
         if rule.kind in found or (rule.kind in PREF and PREF & found.keys()):
             continue
         match = _match(rule, clause, head, table)
         if match:
             found[rule.kind] = _finding(rule, match, clause, head, table)
-    if head.no and not clause.question and not PREF & found.keys():
+    asks = clause.question and not guarded("angry", head.word, table)
+    if head.no and not asks and not PREF & found.keys():
         body = tidy(clause.text[head.body :], table)
         found["correction"] = Finding("correction", "claim", body, clause.place, opener=True)
     if head.yes and not head.no and _approves(clause, head, table):
@@ -108,9 +107,12 @@ def _match(rule: Rule, clause: Clause, head: Opened, table: Table) -> re.Match[s
     pattern = table.regex(rule.pattern)
     body = clause.plain[head.body :]
     match = pattern.fullmatch(body.rstrip(" ,.!")) if rule.whole else pattern.search(body)
-    if match and any(guarded(name, body, table) for name in rule.guards):
+    if not match or any(guarded(name, body, table) for name in rule.guards):
         return None
-    return match
+    # "my boss says we never ..." is not the user's wish, "we never ..., my boss says so" is
+    foreign = table.guards.get("foreign")
+    others = table.regex(foreign).search(body) if foreign else None
+    return None if others and others.start() <= match.start() else match
 
 
 def _finding(
@@ -157,6 +159,8 @@ def _settle(
     found = [
         f for f in found if f.kind != "confirmation" or _stands(f, wrong, clauses, heads, table)
     ]
+    if len(clauses) > 2:  # a lone "2" in a longer text is hardly a choice
+        found = [f for f in found if f.strength != "option" or len(f.text) > 2]
     found = [_with_object(f, found, clauses, heads, table) for f in found]
     return _pairs(found, table)
 
