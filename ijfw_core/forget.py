@@ -27,6 +27,7 @@ _ADDENDUM = (
     "(?:(?<=\n)\n)?<!-- ijfw addendum id={0}[ >][^\n]*\n"
     "(?:[^\n]*\n)*?<!-- /ijfw addendum id={0} -->\n"
 )
+_DERIVED = (("index", "recall*"), ("run", "prelude*"), ("run", "last-session*"))
 _MIN_QUOTE = 12  # characters; a shorter signal text says nothing about where it came from
 
 
@@ -175,7 +176,7 @@ class _Forgetting:
 
     def _purge_index(self) -> None:
         """Derived files are built again; upstream's memory.db is not ours."""
-        for folder, pattern in (("index", "recall*"), ("run", "prelude*")):
+        for folder, pattern in _DERIVED:
             for path in (self.roots.folder / folder).glob(pattern):
                 if path.is_file() and not path.is_symlink():
                     files.remove(path)

@@ -352,7 +352,8 @@ def _diff(made: _Plan) -> str:
             line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
             for line in lines
         ]
-    return "".join(parts)
+    # For reading: bytes that are no UTF-8 are shown as U+FFFD.
+    return "".join(parts).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _lines(text: str) -> list[str]:

@@ -43,6 +43,8 @@ def full(writer: Writer, roots: Roots) -> Writer:
     (roots.folder / "index").mkdir()
     (roots.folder / "index" / "recall.db").write_text(WORD)
     (roots.folder / "index" / "memory.db").write_text("upstream's own")
+    for name in ("prelude.md", "last-session.json"):
+        (roots.folder / "run" / name).write_text(f"stored: use the {WORD}")
     return writer
 
 

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable
 
+import msgspec
 import pytest
 from ijfw_hookspecs import Change
 
@@ -65,6 +66,11 @@ def test_a_dry_run_shows_a_unified_diff(two_runs: Writer) -> None:
     assert "-second\n+first\n" in report.diff
     assert [(u.entry, u.path, u.run) for u in report.changes] == [("e1", "knowledge.md", "two")]
     assert knowledge(two_runs).startswith(block("e1", "second"))
+
+
+def test_a_report_over_foreign_bytes_can_be_printed(writer: Writer) -> None:
+    writer.apply(run_of("one"), [create("e1", "bytes \udcff")])
+    assert "bytes \ufffd" in msgspec.json.encode(revert.plan(writer, ["one"])).decode()
 
 
 def test_a_later_run_in_the_way_is_named_and_nothing_is_written(
