@@ -59,11 +59,11 @@ class Project:
     @cached_property
     def writer(self) -> Writer:
         """The only way to change memory."""
-        roots.prepare(self.roots)
+        roots.prepare(self.roots, track=self.config.git.track)
         return Writer(self.roots, self.store, self.redactor.text)
 
     def check_redaction(self) -> None:
-        """Raise WithheldError or RefusedError, saying what to do, where secrets would not be found."""
+        """Raise WithheldError or RefusedError where secrets would not be found."""
         self.hooks.redact("ready?", self._context("", _Nothing()))
         self.redactor.check()
 
@@ -113,5 +113,7 @@ def open_project(
     env = os.environ if env is None else env
     place = roots.find(cwd or Path.cwd(), env)
     config = configuration.load(place, env, flags)
+    if config.project.scope == "worktree":
+        place = roots.find(cwd or Path.cwd(), env, scope="worktree")
     hooks = loader.load(config, third_party=third_party)
     return Project(place, config, hooks, env, now)

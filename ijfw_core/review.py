@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from ijfw_core.errors import NotFoundError
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.project import Project
-from ijfw_core.service import find
 from ijfw_core.text import new_id, slug
 from ijfw_core.worker import CURATED
 from ijfw_core.writer import Run

@@ -113,7 +113,8 @@ def store(
 ) -> StoreResult:
     """Keep what a person said in so many words.
 
-    Without `kind` the classifier decides. Raises UsageError for an empty summary or an unknown kind.
+    Without `kind` the classifier decides. Raises UsageError for an empty summary and for a kind
+    that does not exist.
     """
     if not summary.strip():
         raise UsageError("nothing to store: the summary is empty")

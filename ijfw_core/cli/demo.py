@@ -75,7 +75,7 @@ def _play(place: Path, *, quiet: bool) -> dict[str, Any]:
     leaked = sum(secret in path.read_text("utf-8", "replace") for path in written
                  for secret in secrets.values())  # fmt: skip
     tell(
-        f"\n6. The {len(secrets)} secrets of the session, looked for in all these files: {leaked} found"
+        f"\n6. The {len(secrets)} secrets of the session, looked for in these files: {leaked} found"
     )
     tell(f"\n{report.line or 'Nothing stored.'}")
     return {
