@@ -81,11 +81,12 @@ def find(cwd: Path, env: Mapping[str, str], *, scope: str = "project") -> Roots:
     return Roots(project, folder, checkout / FOLDER / "team", home or folder / "home")
 
 
-def prepare(roots: Roots, *, track: bool = False) -> None:
+def prepare(roots: Roots, *, track: bool | None = None) -> None:
     """Make the private folders (0700) and `.ijfw/.gitignore`; what is there already stays.
 
-    `track` (`git.track = true`) lets memory/ through to git as well. An ignore file that is not one
-    of ours is left alone. Raises RefusedError for links and foreign owners, OSError.
+    `track` (`git.track`) says whether git sees memory/ too; None keeps what was said before. An
+    ignore file that is not one of ours is left alone. Raises RefusedError for links and foreign
+    owners, OSError.
     """
     _check_folder(roots.folder)
     for folder in (roots.folder, roots.memory, roots.folder / "run"):
@@ -93,10 +94,11 @@ def prepare(roots: Roots, *, track: bool = False) -> None:
     if roots.folder.name != FOLDER:
         return
     ignore = roots.folder / ".gitignore"
-    wanted = _TRACK if track else _IGNORE
     there = files.read_text(ignore)
-    if there != wanted and there in ("", _IGNORE, _TRACK):
-        files.replace(ignore, wanted)
+    if not there or (track is not None and there in (_IGNORE, _TRACK)):
+        wanted = _TRACK if track else _IGNORE
+        if there != wanted:
+            files.replace(ignore, wanted)
 
 
 def forbidden(path: Path) -> bool:

@@ -194,6 +194,7 @@ def test_prepare_makes_private_folders_and_lets_only_team_through(
         (found.folder / path).write_text("x")
     assert seen_by_git(repo) == {".ijfw/.gitignore", ".ijfw/team/knowledge.md"}
     roots.prepare(found, track=True)
+    roots.prepare(found)
     assert seen_by_git(repo) == {
         ".ijfw/.gitignore",
         ".ijfw/team/knowledge.md",
