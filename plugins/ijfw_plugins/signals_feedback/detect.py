@@ -161,6 +161,10 @@ def _settle(
     ]
     if len(clauses) > 2:  # a lone "2" in a longer text is hardly a choice
         found = [f for f in found if f.strength != "option" or len(f.text) > 2]
+    wishes = {f.clause for f in found if f.kind in PREF}
+    found = [  # "No. Use X": the wish says it all
+        f for f in found if not (f.kind == "correction" and not f.text and f.clause + 1 in wishes)
+    ]
     found = [_with_object(f, found, clauses, heads, table) for f in found]
     return _pairs(found, table)
 
