@@ -250,3 +250,9 @@ def test_importing_the_plugin_compiles_and_reads_nothing() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_an_approval_that_names_its_object_is_stronger_than_a_bare_one() -> None:
+    named, bare = one("yes, delete the old branches"), one("lgtm")
+    assert (named.signature, named.text) == ("object", "approved: delete the old branches")
+    assert bare.signature == "bare"

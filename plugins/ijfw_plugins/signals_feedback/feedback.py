@@ -47,7 +47,9 @@ def _signal(finding: Finding, reply: str) -> Signal:
     if strength == "option":
         text, strength = f"chose {text}", "bare"
     elif finding.kind == "confirmation":
-        what = text if set(identity(text).split()) - word_set("approval") else about or text
+        named = bool(set(identity(text).split()) - word_set("approval"))
+        strength = "object" if named else "bare"
+        what = text if named else about or text
         text = f"approved: {what}" if what else "approved what was proposed"
     elif not text:
         text, strength = (f"rejected: {about}" if about else "rejected the last change"), "bare"

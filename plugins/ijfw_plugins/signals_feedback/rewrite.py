@@ -18,7 +18,7 @@ _CJK_STOP = frozenset("用要都请請就吧的了使")
 def tidy(text: str, table: Table) -> str:
     """A piece of a clause as one plain line: edges, courtesy and joining words cut.
 
-    The first letter is lowered unless the word is a name or an acronym. At most `LONGEST` characters.
+    The first letter is lowered unless the word is a name. At most `LONGEST` characters.
     """
     text = one_line(text)
     for name, most in (("drop", 4), ("lead", 3), ("tail", 3)):
