@@ -32,7 +32,7 @@ def feedback(text: str, reply: str = "") -> list[Signal]:
     findings = find(text, rules)
     result: dict[str, Signal] = {}
     for finding in findings:
-        signal = _choice(finding, text, reply, rules) or _signal(finding, reply)
+        signal = _choice(finding, reply, rules) or _signal(finding, reply)
         if signal.text == "chose both" and len(findings) > 1:
             continue  # "yes, both" approves two things that nobody can name now
         result.setdefault(signal.kind + signal.key, signal)
@@ -69,7 +69,7 @@ def _signal(finding: Finding, reply: str) -> Signal:
     )
 
 
-def _choice(finding: Finding, text: str, reply: str, rules: Table) -> Signal | None:
+def _choice(finding: Finding, reply: str, rules: Table) -> Signal | None:
     """A choice by label, order or a describing word, with the text of the option it points to."""
     if finding.kind != "decision" or finding.strength != "option":
         return None
