@@ -1,4 +1,4 @@
-"""The labelled outputs: how many errors are found as a person would, how many harmless ones are flagged.
+"""The labelled outputs: errors found as a person would, harmless outputs flagged.
 
 The bars are those of the project: signature and line right in 95 % of the failures, at most 2 % of
 the harmless outputs flagged. A signature counts where it stands in the text.
@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ijfw_core.text import one_line
 from ijfw_hookspecs import Tool
 from ijfw_plugins.signals_errors import judge
+
+from ijfw_core.text import one_line
 
 HERE = Path(__file__).parent
 RIGHT = 0.95

@@ -58,7 +58,7 @@ class Agent:
             project=self.cwd,
             session="s",
             now=NOW,
-            memory=cast(Memory, None),
+            memory=cast("Memory", None),
             history=self.history,
             signals=self.signals,
         )

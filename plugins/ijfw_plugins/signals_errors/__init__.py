@@ -10,9 +10,15 @@ from ijfw_hookspecs import AgentEvent, Context, Signal, hookimpl
 
 # One of these is in the result of nearly every tool that failed and does not say so itself.
 LITERALS: tuple[bytes, ...] = tuple(
-    "rror|ERR|xception|Traceback|ailed|FAIL|atal|FATAL|panic|denied|ot found|o such|annot|an't |"
-    "refused|timed out|undefined|rejected|CONFLICT|not ok|BackOff|Killed|fault|nvalid|nable to|"
-    " *** |terminate called|No module|: F|: E|\N{BLACK CIRCLE}".encode().split(b"|")
+    (
+        "rror|ERR|xception|Traceback|ailed|FAIL|atal|FATAL|panic|denied|ot found|o such|annot|"
+        "an't |refused|timed out|undefined|rejected|CONFLICT|not ok|BackOff|Killed|fault|nvalid|"
+        "nable to| *** |** (|terminate called|No module|: F|: E|-->|assert|ould not|RACE|_test.go|"
+        "rspec ./|#test_| SC|[E]| lint/|e: file|required|attempt to|recognized|unbound|"
+        "sending signal|YN00|\N{BLACK CIRCLE}|\N{HEAVY MULTIPLICATION X}"
+    )
+    .encode()
+    .split(b"|")
 )
 
 _RELEVANT = ("shell", "mcp", "other", "read", "edit")

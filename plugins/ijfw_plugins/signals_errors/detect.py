@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ijfw_core.text import one_line
 from ijfw_plugins.signals_errors import guards
 from ijfw_plugins.signals_errors.commands import Command, words
 from ijfw_plugins.signals_errors.tables import Rule, compiled, meanings, rules, word
@@ -17,6 +18,9 @@ HEAD = 64 * 1024  # characters looked at from the start of an output
 TAIL = 512 * 1024  # and from its end, where errors stand
 WINDOW = 8192
 HITS = 2000
+WEAK = 35  # rank of rules that only know words: they take no sums of a report
+WRAPPER = 20  # rank of lines that only repeat that something failed
+FEW = 4  # lines of an output that can be a complaint and nothing else
 LINE = 4096  # longer lines are cut at a blank
 
 _ANSI = re.compile(
@@ -27,6 +31,7 @@ _BOX = re.compile(r"(?m)^[│┃╷╵] ?")
 # What builders, composers and logs put in front of a tool's own line.
 _LEAD = re.compile(
     r"#\d+ \d+\.\d+ |[\w.-]{1,40} +\| |\[\d\d:\d\d:\d\d[^\]\n]{0,12}\] |Error: (?=\S+: )|"
+    r"[\w@/-]{1,40}:[\w-]{1,40}: +|(?:packages|apps|libs)/[\w/.-]{1,60} [\w:]{1,30}: |"
     r"\d{4}-\d\d-\d\d[T ][\d:.,]{5,15}(?:Z|[+-][\d:]{4,6})? "
 )
 _EXIT = re.compile(
@@ -35,9 +40,10 @@ _EXIT = re.compile(
 )
 _CLASS = re.compile(r"\b(?:[A-Za-z_]\w*(?:\.|::))*([A-Z]\w*(?:Error|Exception))\b(?!\()")
 _CODE = re.compile(
-    r"\[(ERR_\w+)\]|\b(E[A-Z]{4,15})\b(?<!ERROR)(?<!EXCEPTION)|\b([A-Z]{1,8}[-_]?\d{3,6})\b|"
-    r"(?:^|[(\s:])([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?=[):])|"
-    r"\b([A-Z][a-z]+/[A-Z]\w+)\b|[\[(]([a-z][a-z\d]+(?:-[a-z\d]+)*)[\])]$"
+    r"\[(ERR_\w+)\]|\b(E[A-Z]{4,15})\b(?<!ERROR)(?<!EXCEPTION)(?<!EXPECTED)|"
+    r"\b([A-Z]{1,8}[-_]?\d{3,6})\b(?!\.)|[\[(]([A-Z]+(?:_[A-Z]+)+)\b|"
+    r"(?:^|[(\s:])([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?=[):])|(?:^|\s)([A-Z][a-z]+/[A-Z]\w+):|"
+    r"(?:[\[(]|• )([a-z][a-z\d]+(?:[-_][a-z\d]+)*)[\])]?$|^[a-z]{3,12}\[([a-z][a-z-]+)\]:"
 )
 _CODE_FIELD = re.compile(r"\bcode: '([A-Z_]+)'")
 _LEVEL = {"failed": 0, "likely": 1, "always": 2}
@@ -92,7 +98,9 @@ def find(output: str, command: Command, exit_code: int | None, failed: bool | No
     reader = guards.reads(command)
     if failed:
         return _spoken(text, command) if reader else _best(text, "failed") or _last(text, exit_code)
-    if reader or (guards.like_document(text) and not command.stages):
+    if reader:
+        return _complaint(text, command) if failed is None and text.count("\n") <= FEW else None
+    if guards.like_document(text) and not command.stages:
         return None
     return _best(text, "always" if failed is False else "likely")
 
@@ -128,6 +136,8 @@ def _first(rule: Rule, text: str, least: str) -> _Hit | None:
         if match is None:
             continue
         line = _line(match, text)
+        if WRAPPER < rule.rank <= WEAK and word("counts").search(line):
+            continue
         if not line or (strict and (guards.zero(line) or guards.like_source(line))):
             continue
         if rule.loggable and least != "failed" and guards.green_after(text, match.end()):
@@ -204,37 +214,51 @@ def _signature(hit: _Hit, text: str) -> str:
     if told:
         told = rule.map.get(told) or rule.map.get("*") or told
     if not told:
-        told = next((name for phrase, name in rule.phrases if phrase in hit.line), rule.signature)
+        told = literal(hit.line) or next(
+            (name for phrase, name in rule.phrases if phrase in hit.line), rule.signature
+        )
     if told not in ("", "Error", "Exception"):
         return told
     end = hit.match.end()
     return derive(hit.line, text[end : end + 2000], told)
 
 
-def derive(line: str, following: str = "", base: str = "") -> str:
-    """A signature for a line of no known form: its class, its code, or what its words mean."""
+def literal(line: str) -> str:
+    """The class or code that stands in a line, or ""."""
     if found := _CLASS.search(line):
         return found.group(1)
     if found := _CODE.search(line):
         return next(group for group in found.groups() if group)
+    return ""
+
+
+def derive(line: str, following: str = "", base: str = "") -> str:
+    """A signature for a line of no known form: its class, its code, or what its words mean."""
+    if told := literal(line):
+        return told
     if found := _CODE_FIELD.search(following):
         return found.group(1)
-    return base or next((name for words_, name in meanings() if words_ in line), "Error")
+    return base or next((name for phrase, name in meanings() if phrase in line), "Error")
 
 
 def _spoken(text: str, command: Command) -> Found | None:
     """What a failing reader of files says itself, as against what it shows."""
+    return _complaint(text, command) or _best(text, "likely", own=True)
+
+
+def _complaint(text: str, command: Command) -> Found | None:
+    """A line that one of the commands signs with its name."""
     names = {words(piece).partition(" ")[0] for stage in command.stages for piece in stage}
     for line in text.split("\n", 400)[:400]:
         name, colon, rest = line.strip().partition(": ")
         if colon and rest and name.rpartition("/")[2] in names:
             return Found(_short(line.strip()), derive(rest))
-    return _best(text, "likely", own=True)
+    return None
 
 
 def _last(text: str, exit_code: int | None) -> Found:
     """The last line that says something, for a failure of no known form."""
-    lines = [line.strip() for line in text[-WINDOW:].split("\n") if line.strip()]
+    lines = [one for line in text[-WINDOW:].split("\n") if (one := one_line(line))]
     telling = [line for line in lines if not word("noise").match(line) and not guards.zero(line)]
     told = [line for line in telling if not word("counts").search(line)]
     line = told[-1] if told else telling[-1] if telling else lines[-1] if lines else ""

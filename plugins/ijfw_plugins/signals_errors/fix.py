@@ -14,9 +14,11 @@ from ijfw_plugins.signals_errors.tables import word
 
 LIMIT = 1000  # characters of a fix
 LINE = 240  # and of one changed line in it
-EDITS = 4  # files named in a fix
+EDITS = 4  # edits told in a fix
+PAIRS = 20  # lines of an edit that are compared with each other
 
 _NOTHING = re.compile(r"\s*(?:#.*|//.*|/\*.*|\*.*|[{}()\[\];,]*|pass|\"\"\"|''')\s*$")
+_WORD = re.compile(r"\w+|[^\w\s]")
 _BACKGROUND = re.compile(r"\s*Command running in background")
 _ASSIGNED = re.compile(r"(?:^|&& |; |export )\s*((?:[A-Z_][A-Z0-9_]*=\S+ ?)+)")
 
@@ -112,14 +114,8 @@ def _words(
     """What was changed, as a colleague would write it; "" where nothing was."""
     edits = [_edit(tool, cwd) for tool in between if tool.kind == "edit" and not tool.failed]
     named = list(dict.fromkeys(text for text in edits if text))
-    near = [
-        text
-        for text in named
-        if PurePosixPath(text.partition(": ")[0]).name in error + failing.input
-    ]
-    kept = sorted({*near, *named[-EDITS:]} if len(named) > EDITS else named, key=named.index)[
-        -EDITS:
-    ]
+    near = [one for one in named if _file(one) in error + failing.input]
+    kept = [*near, *(one for one in reversed(named) if one not in near)][:EDITS]
     shells = [tool for tool in between if tool.kind == "shell"]
     if adjacent:
         shells.append(passing)
@@ -133,6 +129,10 @@ def _words(
         if len(text) + len(part) + 2 <= LIMIT:
             text = f"{text}; {part}" if text else part
     return text
+
+
+def _file(edit: str) -> str:
+    return PurePosixPath(edit.partition(": ")[0]).name or "\n"
 
 
 def _ran(tool: Tool) -> Iterator[str]:
@@ -170,7 +170,8 @@ def _edit(tool: Tool, cwd: str) -> str:
     if not gone and not came:
         return ""
     if gone and came:
-        said = f"{_short(came[0])} instead of {_without_start(_short(gone[0]), _short(came[0]))}"
+        old_line, new_line = (_short(line) for line in _closest(gone[:PAIRS], came[:PAIRS]))
+        said = f"{new_line} instead of {_without_start(old_line, new_line)}"
     else:
         said = ("added " if came else "removed ") + " / ".join(
             _short(line) for line in (came or gone)[:3]
@@ -179,6 +180,19 @@ def _edit(tool: Tool, cwd: str) -> str:
     return f"{path}: {said}" + (
         f" (and {rest} more line{'s' if rest > 1 else ''})" if rest > 0 else ""
     )
+
+
+def _closest(old: Sequence[str], new: Sequence[str]) -> tuple[str, str]:
+    """The old and new line that are most alike: there the change is told in the fewest words."""
+    best, most = (old[0], new[0]), 0.0
+    for before in old:
+        mine = set(_WORD.findall(before))
+        for after in new:
+            theirs = set(_WORD.findall(after))
+            alike = len(mine & theirs) / (len(mine | theirs) or 1)
+            if alike > most:
+                best, most = (before, after), alike
+    return best
 
 
 def _short(line: str) -> str:
