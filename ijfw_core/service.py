@@ -1,26 +1,25 @@
 """The verbs of memory. Command line, MCP tools and slash commands are thin skins over these."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
-from ijfw_hookspecs import AgentEvent, Candidate, Change, Entry, Hit, Kind, Query, Signal, Tier
+from ijfw_hookspecs import Candidate, Change, Entry, Hit, Kind, Query, Tier
 from msgspec.structs import replace
 
-from ijfw_core import gate, lessons_log, transcripts, worker
+from ijfw_core import gate, lessons_log, worker
 from ijfw_core.errors import NotFoundError, UsageError
 from ijfw_core.grammar.lessons import Lesson
-from ijfw_core.listen import Listener, signal_id
+from ijfw_core.hearing import Hearing, Watcher
 from ijfw_core.project import Project
-from ijfw_core.text import new_id, one_line
+from ijfw_core.text import new_id
 from ijfw_core.worker import Judged, Report
 from ijfw_core.writer import Run
 
 TIERS: tuple[Tier, ...] = ("knowledge", "team", "global", "journal", "handoff", "staged")
 KINDS: tuple[Kind, ...] = ("pattern", "decision", "preference", "observation")
 Stored = Literal["written", "staged", "duplicate", "superseded"]
-WITHHELD = "redactor-error"  # counted by the redactor where a text was withheld whole
 
 
 class Captured(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +50,7 @@ def capture(
     platform: str = "",
     session: str = "",
     dry_run: bool = False,
-    on_signal: Callable[[AgentEvent, Sequence[Signal]], None] | None = None,
+    on_signal: Watcher | None = None,
 ) -> tuple[Captured, Report]:
     """Run the whole way of one memory on a transcript.
 
@@ -60,44 +59,24 @@ def capture(
     nothing is stored then.
     """
     project.check_redaction()
-    mark = transcripts.bookmark_path(project.roots.folder, path)
-    adapters = project.hooks.adapters()
-    start = transcripts.load_bookmark(mark)
-    reading = transcripts.open_transcript(adapters, path, platform, start)
-    listener: Listener | None = None
-    heard: list[Signal] = []
-    fresh: list[str] = []
-    events = 0
-    for event, is_new in reading:
-        if listener is None:
-            session = one_line(session or event.session)[:120]
-            listener = Listener(project.hooks, project.context(session), project.redactor)
-        found = listener.hear(replace(event, session=session))
-        heard.extend(found)
-        events += is_new
-        if is_new:
-            fresh.extend(signal_id(signal) for signal in found)
-        if on_signal and found:
-            on_signal(event, found)
-    report = worker.conclude(project, session, heard, fresh, dry_run=dry_run)
+    hearing = Hearing(project, session, platform, on_signal)
+    hearing.read(path)
+    signals = list(hearing.signals.values())
+    report = worker.conclude(project, hearing.session, signals, hearing.fresh, dry_run=dry_run)
     if not dry_run:
         project.writer.ready()
-        if not project.redactor.counts[WITHHELD]:  # what was withheld is heard again next time
-            transcripts.save_bookmark(mark, reading.bookmark)
-    return _captured(project, report, events, reading.bad_records, len(fresh)), report
-
-
-def _captured(project: Project, report: Report, events: int, bad: int, signals: int) -> Captured:
-    return Captured(
+        hearing.save_bookmarks()
+    captured = Captured(
         session=report.session,
-        events=events,
-        bad_records=bad,
-        signals=signals,
+        events=hearing.events,
+        bad_records=hearing.bad_records,
+        signals=len(hearing.fresh),
         redactions=dict(sorted(project.redactor.counts.items())),
         stored=report.stored,
         staged=report.staged,
         dropped=report.dropped,
     )
+    return captured, report
 
 
 def store(

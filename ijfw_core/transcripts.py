@@ -31,6 +31,7 @@ class Reading:
         self.adapter = adapter
         self.path = path
         self.bad_records = 0
+        self.also: tuple[str, ...] = ()  # transcripts of the agents that this session started
         self.bookmark = start
         self._first = adapter.read_transcript(path, start.cursor)
 
@@ -41,6 +42,7 @@ class Reading:
         while True:
             starts.append((cursor, count))
             self.bad_records += piece.bad_records
+            self.also = piece.also or self.also
             for event in piece.events:
                 count += 1
                 yield event, count > known

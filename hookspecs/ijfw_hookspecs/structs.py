@@ -78,6 +78,7 @@ class Transcript(Struct, frozen=True, kw_only=True):
     cursor: str = ""  # opaque; "" is the start
     bad_records: int = 0
     done: bool = True
+    also: tuple[str, ...] = ()  # transcripts that belong to this one: of agents it started
 
 
 class Signal(Struct, frozen=True, kw_only=True):

@@ -166,3 +166,16 @@ def test_a_bad_record_costs_only_itself(opened: Open, session, bad: bytes) -> No
     session.fixed_test()
     session.raw(bad[:-1])
     assert len(capture(opened, session.path).stored) == 2
+
+
+def test_what_a_started_agent_learned_counts_for_the_session(opened: Open, session) -> None:
+    session.user("Please fix the pagination.")
+    helper = type(session)(session.path.with_suffix("") / "subagents" / "agent-1.jsonl")
+    helper.path.parent.mkdir(parents=True)
+    helper.user("From now on use tabs, never spaces.")  # typed by an agent, not by a person
+    helper.failing_test()
+    helper.fixed_test()
+    done = capture(opened, session.path)
+    assert len(done.stored) == 1
+    assert "start + size" in service.find(opened(), done.stored[0]).content
+    assert capture(opened, session.path).events == 0

@@ -71,7 +71,24 @@ def read(
         _remember_head(file, state)
     state.places = listener.places()
     text = msgspec.json.encode(state).decode()
-    return Transcript(events=tuple(listener.events), cursor=text, bad_records=bad, done=done)
+    return Transcript(
+        events=tuple(listener.events),
+        cursor=text,
+        bad_records=bad,
+        done=done,
+        also=_started(path) if done else (),
+    )
+
+
+def _started(path: str) -> tuple[str, ...]:
+    """Transcripts of the agents that a session started: `<session>/subagents/agent-*.jsonl`."""
+    folder = os.path.join(path.removesuffix(".jsonl"), "subagents")
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return ()
+    wanted = (n for n in names if n.startswith("agent-") and n.endswith(".jsonl"))
+    return tuple(os.path.join(folder, name) for name in wanted)
 
 
 def _take(line: lines.RawLine, state: Cursor, listener: Listener) -> bool | None:
