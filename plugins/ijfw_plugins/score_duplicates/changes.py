@@ -96,7 +96,7 @@ def _opposite(a: Note, b: Note, shared: frozenset[str]) -> str:
                 )
             else:
                 found = _only_these(a, b, {word, other})
-            if found and shared:
+            if found:
                 return f"{word} against {other}"
     return ""
 
@@ -229,7 +229,8 @@ def _alike(old: list[Word], new: list[Word]) -> bool:
         return False
     if len(old) == len(new) == 1:
         return True
-    return len(old) <= 2 and len(new) <= 2 and all(w.name for w in [*old[1:], *new[1:]])
+    longer = [w for side in (old, new) if len(side) > 1 for w in side]
+    return len(old) <= 2 and len(new) <= 2 and all(w.name for w in longer)
 
 
 def _same_lead(gone: list[Word], come: list[Word]) -> bool:
@@ -275,6 +276,8 @@ def _may_change(before: list[Word], after: list[Word], gone: list[Word]) -> bool
         and not _is_label(before, after)
     ):
         return False
+    if before and before[-1].name and not gone[0].name:
+        return False  # the second half of a compound: "Go files", "Go code"
     verb = next((w.text for w in reversed(before) if w.text not in table["filler"]), "")
     inner = {w.text for w in gone}
     return verb not in table["open"] and not inner & table["open"]

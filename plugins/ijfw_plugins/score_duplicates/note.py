@@ -46,13 +46,20 @@ class Part(NamedTuple):
 
 @cache
 def words() -> Any:
-    """The word tables."""
+    """The word tables, each word also without the s that `Word.text` lacks."""
     import tomllib
     from importlib.resources import files
 
     raw = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
-    sets = {key: frozenset(value.split()) for key, value in raw.items() if isinstance(value, str)}
-    return {**raw, **sets}
+    lists = {key: value.split() for key, value in raw.items() if isinstance(value, str)}
+    return raw | {key: frozenset(both_forms(value)) for key, value in lists.items()}
+
+
+def both_forms(found: Iterable[str]) -> Iterable[str]:
+    """Words as they are and as `Word.text` has them."""
+    for word in found:
+        yield word
+        yield _singular(word)
 
 
 @cache
@@ -70,7 +77,7 @@ def opposites() -> dict[str, tuple[int, ...]]:
     """Word -> the groups of words that exclude each other it is in."""
     found: dict[str, tuple[int, ...]] = {}
     for number, group in enumerate(words()["opposites"]):
-        for word in group:
+        for word in set(both_forms(group)):
             found[word] = (*found.get(word, ()), number)
     return found
 
@@ -190,7 +197,7 @@ def _word(token: str, following: str, first: bool) -> Word:
     text = _variants().get(text, text)
     table = words()
     empty = text in table["stop"] or lower in table["stop"] or lower in _units()
-    stem = "" if empty or lower in table["negators"] else (text if name else stem_of(text))
+    stem = "" if empty or lower in table["negators"] else stem_of(text)
     return Word(text, stem, name, first, "", "")
 
 

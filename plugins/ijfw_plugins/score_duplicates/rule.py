@@ -35,6 +35,8 @@ def _same(a: Note, b: Note) -> str:
     """Why the notes say the same word for word; "" where they do not."""
     if a.stamp and b.stamp and a.stamp != b.stamp:
         return ""
+    if [w.text for w in a.plain] == [w.text for w in b.plain]:
+        return "same words"
     x, y = a.strict, b.strict
     if [w.text for w in x] == [w.text for w in y]:
         return "same words" if x else ""
