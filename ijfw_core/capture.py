@@ -5,6 +5,7 @@ fails is noted for `ijfw doctor`, and the transcript makes up for it at the sess
 """
 
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,6 +43,7 @@ def work(name: str, event: str, data: bytes, found: Manifest | None) -> None:
     try:
         arrived = arrive(name, event, data, found, env)
         if arrived is not None:
+            _note_fired(arrived)
             handle(arrived, event, data, found, env)
     finally:
         if found is None:
@@ -93,8 +95,6 @@ def handle(
         _start(arrived, event, agreed)
     if not agreed:
         return []
-    from ijfw_core import drain
-
     config = configuration.load(place, env)
     safe = Redactor(_Redactors(found, config), _context(arrived, env))
     running = Running(
@@ -111,8 +111,46 @@ def handle(
         heard.kind == "turn_end" and "session_end" not in arrived.adapter.caps.events
     )
     if ends:
-        drain.spawn(place, heard.session)
+        start_worker(place, heard.session)
     return signals
+
+
+def rehearse(
+    hooks: Hooks, events: Iterable[AgentEvent], folder: Path, texts: Iterable[str]
+) -> None:
+    """Hear invented events in an empty folder, and redact invented texts; see `precompiled`."""
+    context = _plain_context(roots.find(folder, {"HOME": "/"}), "rehearsal", {})
+    safe = Redactor(hooks, context)
+    for event in events:
+        Listener(hooks, context, safe).hear(event)
+    for text in texts:
+        safe.text(text)
+
+
+def start_worker(place: Roots, session: str) -> None:
+    """Start the worker of a session ("": of those nobody ended), which survives the agent."""
+    line = [sys.executable, "-I", "-m", "ijfw_core.drain", str(place.project), session]
+    env = {**os.environ, "IJFW_HOME": str(place.home)}
+    null = os.open(os.devnull, os.O_RDWR)
+    actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in range(3)]
+    try:
+        os.posix_spawn(line[0], line, env, file_actions=actions, setsid=True)
+    except (NotImplementedError, TypeError):  # no setsid for posix_spawn here
+        import subprocess
+
+        subprocess.Popen(
+            line, env=env, stdin=null, stdout=null, stderr=null, start_new_session=True
+        )
+    finally:
+        os.close(null)
+
+
+def _note_fired(arrived: Arrived) -> None:
+    """Leave a trace for `ijfw doctor`: hooks of this platform do run, last time now."""
+    try:
+        (arrived.place.home / "run" / f"{arrived.adapter.name}.fired").touch(0o600)
+    except OSError:
+        pass
 
 
 def _adapter(name: str, found: Manifest | None, env: Mapping[str, str]) -> GuardedAdapter | None:
@@ -128,7 +166,7 @@ def _adapter(name: str, found: Manifest | None, env: Mapping[str, str]) -> Guard
 
 def _start(arrived: Arrived, event: str, agreed: bool) -> None:
     """What a session start leaves for the next one, and the sessions that nobody ended."""
-    from ijfw_core import drain, greeting
+    from ijfw_core import greeting
 
     heard, adapter, place = arrived
     now = datetime.now(UTC)
@@ -143,7 +181,7 @@ def _start(arrived: Arrived, event: str, agreed: bool) -> None:
     known.update(place.home, place, {key: adapter.render(event, reply).encode()}, watched)
     others = [one for one in sessions.idle(place) if one.session != heard.session]
     if others or spool.has_foreign(place):
-        drain.spawn(place, "")
+        start_worker(place, "")
 
 
 def _listen(
@@ -199,10 +237,13 @@ def _note_prompt(arrived: Arrived, signals: Sequence[Signal], safe: Redactor) ->
 
 
 def _context(arrived: Arrived, env: Mapping[str, str]) -> Context:
-    place = arrived.place
+    return _plain_context(arrived.place, arrived.event.session, env)
+
+
+def _plain_context(place: Roots, session: str, env: Mapping[str, str]) -> Context:
     return Context(
         project=str(place.project),
-        session=arrived.event.session,
+        session=session,
         now=datetime.now(UTC),
         memory=_NoMemory(),
         folder=str(place.folder),

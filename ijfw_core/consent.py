@@ -6,7 +6,6 @@ or a copy is no consent.
 """
 
 import os
-import tomllib
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ijfw_core import files, roots, trust
+from ijfw_core import files, roots
 from ijfw_core.errors import IjfwError
 from ijfw_core.roots import Roots
 from ijfw_core.text import format_time, parse_time
@@ -80,6 +79,8 @@ def decide(place: Roots, yes: bool, now: datetime) -> Consent:
 
 def withdraw(place: Roots) -> None:
     """Take an answer back: the project is as if it had never been asked."""
+    from ijfw_core import trust
+
     with trust.edit(place.home / PROJECTS) as document:
         table: Any = document.get("consent")
         if table is not None and str(place.project) in table:
@@ -126,6 +127,8 @@ def remember_asked(place: Roots, session: str, now: datetime) -> None:
 
 def tables(home: Path) -> dict[str, Any]:
     """projects.toml as tables; nothing where it is torn, foreign or others may write it."""
+    import tomllib
+
     path = home / PROJECTS
     try:
         state = path.stat()
@@ -139,6 +142,8 @@ def tables(home: Path) -> dict[str, Any]:
 
 def _record(place: Roots, section: str, row: Mapping[str, Any]) -> None:
     import tomlkit
+
+    from ijfw_core import trust
 
     with trust.edit(place.home / PROJECTS) as document:
         if section not in document:

@@ -19,10 +19,9 @@ from msgspec.structs import replace
 from ijfw_core import consent, files, greeting, known, roots, sessions, spool, transcripts, worker
 from ijfw_core.errors import IjfwError
 from ijfw_core.greeting import LastSession
+from ijfw_core.hearing import WITHHELD
 from ijfw_core.listen import Listener, signal_id
 from ijfw_core.project import Project, open_project
-from ijfw_core.roots import Roots
-from ijfw_core.service import WITHHELD
 from ijfw_core.sessions import Running
 from ijfw_core.text import format_time
 from ijfw_core.worker import Report
@@ -32,24 +31,6 @@ TURN_SECONDS = 300.0  # to wait for other workers of the same project
 SETTLE_SECONDS = 2.0  # to wait for a transcript that is still being written
 SETTLED_SECONDS = 0.25
 LIFE_SECONDS = 1800
-
-
-def spawn(place: Roots, session: str) -> None:
-    """Start the worker of a project as a process that survives its parent and the agent."""
-    line = [sys.executable, "-I", "-m", "ijfw_core.drain", str(place.project), session]
-    env = {**os.environ, "IJFW_HOME": str(place.home)}
-    null = os.open(os.devnull, os.O_RDWR)
-    actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in range(3)]
-    try:
-        os.posix_spawn(line[0], line, env, file_actions=actions, setsid=True)
-    except (NotImplementedError, TypeError):  # no setsid for posix_spawn here
-        import subprocess
-
-        subprocess.Popen(
-            line, env=env, stdin=null, stdout=null, stderr=null, start_new_session=True
-        )
-    finally:
-        os.close(null)
 
 
 def drain(project: Project, session: str) -> list[Report]:

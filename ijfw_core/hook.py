@@ -228,6 +228,9 @@ def kernel(call: Call) -> "Any":
         import site
 
         site.main()
+    from ijfw_core import precompiled
+
+    precompiled.install(call.home)
     from ijfw_core import capture
 
     return capture

@@ -6,8 +6,6 @@ every enabled distribution are as they were; a stale one is rebuilt after the ev
 """
 
 import os
-import shlex
-import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +14,7 @@ from typing import Any, NamedTuple
 from ijfw_hookspecs import Reply
 
 from ijfw_core import config as configuration
-from ijfw_core import files, guard, hook, loader
+from ijfw_core import files, guard, hook, loader, precompiled
 from ijfw_core.config import Config
 from ijfw_core.errors import IjfwError
 from ijfw_core.guarded import GuardedAdapter
@@ -99,6 +97,7 @@ def install(home: Path, env: Mapping[str, str]) -> list[str]:
 
     py_compile.compile(str(module), doraise=False, quiet=2)
     write(home, env)
+    precompiled.warm(os.fsencode(home))
     return hook_command(home)
 
 
@@ -164,6 +163,8 @@ def build(home: Path, env: Mapping[str, str]) -> dict[str, Any]:
 
 def question() -> Reply:
     """What a session start says where the project has no answer yet."""
+    import shlex
+
     beside = Path(sys.executable).with_name("ijfw")
     command = shlex.quote(str(beside)) if beside.exists() else "ijfw"
     return Reply(
@@ -270,10 +271,11 @@ def _records(found: Iterable[Found]) -> list[Path]:
 
 def _import_path() -> tuple[list[str], bool]:
     """sys.path as the interpreter makes it by itself, and whether `site` must run all the same."""
+    import ast
+    import subprocess
+
     line = [sys.executable, "-I", "-c", _WHERE]
     answer = subprocess.run(line, capture_output=True, check=True, timeout=30, text=True)
-    import ast
-
     path, finders = ast.literal_eval(answer.stdout)
     return [str(part) for part in path], not _PLAIN_FINDERS.issuperset(finders)
 
