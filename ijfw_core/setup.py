@@ -108,6 +108,13 @@ def plan_removal(adapters: Iterable[GuardedAdapter], place: Place, home: Path) -
     return found
 
 
+def missing(adapter: GuardedAdapter, place: Place, command: Sequence[str]) -> str:
+    """What `install` would still change for this very command; "" where nothing."""
+    with _in(place), _refusing():
+        edits = adapter.install(place.scope, command)
+    return ", ".join(edit.path for edit in edits)
+
+
 def diff(planned: Iterable[Planned]) -> str:
     """The edits as one unified diff; not redacted."""
     lines: list[str] = []

@@ -11,6 +11,7 @@ from ijfw_core import __version__
 
 # name -> (module, attribute, one-line help)
 COMMANDS: dict[str, tuple[str, str, str]] = {
+    "setup": ("setup", "setup", "Connect an agent: our hook into its settings."),
     "demo": ("demo", "demo", "Run the whole job on a bundled session and show each stage."),
     "capture": ("capture", "capture", "Turn a session's transcript into memories."),
     "remember": ("capture", "remember", "Store one thing you want every agent to know."),
@@ -22,6 +23,9 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "plugins": ("plugins", "plugins", "List, enable, disable and inspect plugins."),
     "config": ("plugins", "config", "Show every setting and where it comes from."),
     "consent": ("consent", "consent", "Whether this project's sessions may be remembered."),
+    "status": ("doctor", "status", "Projects, consent, last sessions and what waits."),
+    "doctor": ("doctor", "doctor", "Check that everything works, and say what to do."),
+    "uninstall": ("setup", "uninstall", "Disconnect agents; their settings become what they were."),
     "hook": ("hook", "hook", "What an agent's hook does with an event, to see it at work."),
     "trust": ("plugins", "trust", "Trust this project's own .ijfw/config.toml."),
 }

@@ -209,7 +209,7 @@ def _on_terminal() -> bool:
 
 
 def _confirm(question: str, *, must: bool = False) -> None:
-    """Ask on a terminal. Elsewhere the command itself is the yes, except where it `must` be said."""
+    """Ask on a terminal. Elsewhere the command is the yes, except where it `must` be said."""
     if not _on_terminal():
         if must:
             raise UsageError("Nobody can answer here; nothing was changed. Use --yes.")
