@@ -190,7 +190,7 @@ def find(project: Project, name: str) -> Entry:
 
 
 def matching(project: Project, pattern: str) -> list[Entry]:
-    """Entries whose id is `pattern`, or whose text holds it (case ignored), staged ones included."""
+    """Entries whose id is `pattern`, or whose text holds it in any case, staged ones too."""
     try:
         return [find(project, pattern)]
     except NotFoundError:

@@ -127,6 +127,7 @@ def _heard(project: Project, line: SignalLine) -> list[dict[str, Any]]:
             else {}
         )
         for signal in Listener(project.hooks, context, project.redactor).hear(event)
+        if signal.kind != "intent"
     ]
 
 
@@ -137,7 +138,7 @@ def _confidence(project: Project, signal: Any) -> float:
     context = project.context("signals")
     request = Request(model="off", signals=(signal,))
     _, proposed = project.hooks.synthesize(request, context)
-    if signal.kind == "intent" or not proposed:
+    if not proposed:
         return 0.0
     candidate = worker.classified(project, worker.safe(project, proposed[0]), "signals")
     return round(

@@ -46,7 +46,7 @@ def _error(candidate: Candidate, seen: int, fixed: bool) -> Score:
     again = max(seen - 1, 0) + ("recurring" in candidate.tags)
     if fixed:
         value = min(WITH_FIX + PER_SIGHTING * again, 0.95)
-        return Score(value=value, reason=f"an error seen {seen} time(s), and what fixed it")
+        return Score(value=value, reason="an error, and what fixed it")
     if again:
         return Score(value=RECURRING, reason="an error seen again, no fix known")
     return Score(value=ONCE, reason="an error seen once, no fix known")
