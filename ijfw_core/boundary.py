@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any, NoReturn, get_args
 
+from ijfw_core.guard import PluginError
 from ijfw_hookspecs import (
     Candidate,
     Change,
@@ -21,8 +22,6 @@ from ijfw_hookspecs import (
     Span,
 )
 from ijfw_hookspecs import Caps as PlatformCaps
-
-from ijfw_core.guard import PluginError
 
 MOST = 10_000  # answers of one call; more is a runaway
 SPAN_KIND = re.compile(r"[a-z0-9-]{1,40}\Z")

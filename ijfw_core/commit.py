@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
-from ijfw_hookspecs import Store
 from msgspec.structs import replace
 
 from ijfw_core import blocks, files, ledger, roots
@@ -22,6 +21,7 @@ from ijfw_core.grammar import lessons
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.ledger import Record
 from ijfw_core.roots import Roots
+from ijfw_hookspecs import Store
 
 Cuts = dict[tuple[str, str], list[tuple[str, str]]]  # (tier, path) -> blocks
 

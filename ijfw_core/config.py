@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
-from ijfw_hookspecs import Notice
 
 from ijfw_core import trust
 from ijfw_core.errors import RefusedError, UsageError
 from ijfw_core.settings import PROJECT_NEVER, PROJECT_SAFE, Settings
+from ijfw_hookspecs import Notice
 
 Raw = dict[str, dict[str, Any]]
 

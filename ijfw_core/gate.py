@@ -7,11 +7,10 @@ Thresholds are the user's (`[gate]` in config): at or above `write` it is writte
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from ijfw_hookspecs import Relation, Score
-
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.settings import Gate
 from ijfw_core.text import format_time
+from ijfw_hookspecs import Relation, Score
 
 RANK: dict[Relation, int] = {"duplicate": 3, "update": 2, "near": 1, "": 0}
 WRITES = frozenset({"write", "supersede"})

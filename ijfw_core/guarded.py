@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
+from ijfw_core import guard
+from ijfw_core.errors import IjfwError, StoreClosedError
 from ijfw_hookspecs import (
     AdapterStatus,
     AgentEvent,
@@ -18,9 +20,6 @@ from ijfw_hookspecs import (
     Tier,
     Transcript,
 )
-
-from ijfw_core import guard
-from ijfw_core.errors import IjfwError, StoreClosedError
 
 T = TypeVar("T")
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from ijfw_hookspecs import AgentEvent, Signal
 from msgspec.structs import replace
 
 from ijfw_core import transcripts
@@ -10,6 +9,7 @@ from ijfw_core.errors import IjfwError
 from ijfw_core.listen import Listener, signal_id
 from ijfw_core.project import Project
 from ijfw_core.text import one_line
+from ijfw_hookspecs import AgentEvent, Signal
 
 WITHHELD = "redactor-error"  # counted by the redactor where a text was withheld whole
 FILES = 200  # transcripts of started agents that are read for one session

@@ -15,6 +15,11 @@ from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 import pluggy
+
+from ijfw_core import boundary, guard
+from ijfw_core.errors import StoreClosedError, WithheldError
+from ijfw_core.guarded import GuardedAdapter, GuardedStore
+from ijfw_core.settings import ESSENTIAL
 from ijfw_hookspecs import (
     PROJECT,
     Candidate,
@@ -33,11 +38,6 @@ from ijfw_hookspecs import (
     hookimpl,
 )
 from ijfw_hookspecs import hooks as hookspecs
-
-from ijfw_core import boundary, guard
-from ijfw_core.errors import StoreClosedError, WithheldError
-from ijfw_core.guarded import GuardedAdapter, GuardedStore
-from ijfw_core.settings import ESSENTIAL
 
 SPECS: dict[str, Callable[..., Any]] = {
     name: value for name, value in vars(hookspecs).items() if hasattr(value, PROJECT + "_spec")

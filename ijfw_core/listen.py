@@ -8,11 +8,11 @@ from collections import deque
 from collections.abc import Iterator
 
 import msgspec
-from ijfw_hookspecs import AgentEvent, Context, Signal
 
 from ijfw_core.hooks import Hooks
 from ijfw_core.redaction import Redactor
 from ijfw_core.text import cap, clean, digest, one_line, strip_redactions
+from ijfw_hookspecs import AgentEvent, Context, Signal
 
 HISTORY = 400  # events kept for pairing an error with its fix; a bound on memory
 SIGNALS = 2000  # signals kept of one session

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import pluggy
-from ijfw_hookspecs import PROJECT, Notice
-from ijfw_hookspecs import hooks as hookspecs
 
 from ijfw_core import guard
 from ijfw_core.config import Config, did_you_mean
 from ijfw_core.hooks import SPECS, Hooks, Plugin
 from ijfw_core.settings import ESSENTIAL
+from ijfw_hookspecs import PROJECT, Notice
+from ijfw_hookspecs import hooks as hookspecs
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from ijfw_hookspecs import Entry, Hit, Query, Store, Tier
 from msgspec.structs import replace
 
 from ijfw_core.redaction import Redactor
 from ijfw_core.text import tokens
+from ijfw_hookspecs import Entry, Hit, Query, Store, Tier
 
 TIERS: tuple[Tier, ...] = ("knowledge", "team", "global", "journal", "handoff")
 WRITTEN_BY_US = frozenset({"auto", "import"})  # redacted when they were written

@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
-from ijfw_hookspecs import Context, Store
-
 from ijfw_core import config as configuration
 from ijfw_core import loader, roots
 from ijfw_core.config import Config
@@ -17,6 +15,7 @@ from ijfw_core.memory import MemoryView
 from ijfw_core.redaction import Redactor
 from ijfw_core.roots import Roots
 from ijfw_core.writer import Writer
+from ijfw_hookspecs import Context, Store
 
 
 class Project:

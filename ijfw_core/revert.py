@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from ijfw_hookspecs import Change, Entry
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -24,6 +23,7 @@ from ijfw_core.ledger import Record, RunKind
 from ijfw_core.roots import Roots
 from ijfw_core.text import digest, new_id, slug
 from ijfw_core.writer import Run, Writer
+from ijfw_hookspecs import Change, Entry
 
 HAND = "hand"
 _CREATING = frozenset({"write", "stage", "addendum", "promote", "supersede"})

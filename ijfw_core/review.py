@@ -4,7 +4,6 @@ A staged file is one entry block with the extra keys `proposal`, `target`, `of`,
 `reason`. Nothing is deleted: an answered one goes to the archive.
 """
 
-from ijfw_hookspecs import Change, Entry
 from msgspec.structs import replace
 
 from ijfw_core.errors import NotFoundError
@@ -13,6 +12,7 @@ from ijfw_core.project import Project
 from ijfw_core.text import new_id, slug
 from ijfw_core.worker import CURATED
 from ijfw_core.writer import Run
+from ijfw_hookspecs import Change, Entry
 
 STAGING_KEYS = frozenset({"proposal", "target", "of", "base", "run", "reason"})
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
-from ijfw_hookspecs import Candidate, Change, Entry, Hit, Kind, Query, Tier
 from msgspec.structs import replace
 
 from ijfw_core import gate, lessons_log, worker
@@ -16,6 +15,7 @@ from ijfw_core.project import Project
 from ijfw_core.text import new_id
 from ijfw_core.worker import Judged, Report
 from ijfw_core.writer import Run
+from ijfw_hookspecs import Candidate, Change, Entry, Hit, Kind, Query, Tier
 
 TIERS: tuple[Tier, ...] = ("knowledge", "team", "global", "journal", "handoff", "staged")
 KINDS: tuple[Kind, ...] = ("pattern", "decision", "preference", "observation")

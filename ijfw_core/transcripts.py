@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
-from ijfw_hookspecs import AgentEvent, PlatformAdapter
 
 from ijfw_core import files
 from ijfw_core.errors import IjfwError, NotFoundError, UsageError
 from ijfw_core.text import digest
+from ijfw_hookspecs import AgentEvent, PlatformAdapter
 
 
 class Bookmark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
-from ijfw_hookspecs import Candidate, Change, Entry, Kind, Notice, Request, Signal, Tier
 from msgspec.structs import replace
 
 from ijfw_core import gate, lessons_log
@@ -18,6 +17,7 @@ from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.listen import key_digest, signal_id
 from ijfw_core.text import cap, clean, format_time, new_id, one_line, slug
 from ijfw_core.writer import Run
+from ijfw_hookspecs import Candidate, Change, Entry, Kind, Notice, Request, Signal, Tier
 
 if TYPE_CHECKING:
     from ijfw_core.project import Project

@@ -17,7 +17,6 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Literal
 
-from ijfw_hookspecs import Change, Edit, Entry, Receipt, Store, Tier
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -28,6 +27,7 @@ from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.ledger import Record, RunKind
 from ijfw_core.roots import Roots
 from ijfw_core.text import digest, new_id, slug
+from ijfw_hookspecs import Change, Edit, Entry, Receipt, Store, Tier
 
 Status = Literal["written", "staged", "conflict", "unchanged", "withheld"]
 REPLANS = 3  # times a change is planned anew when an editor was faster

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 import click
-from ijfw_hookspecs import Entry
 
 from ijfw_core.cli.opened import project_of
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say, table
 from ijfw_core.cli.review import review
 from ijfw_core.cli.undo import forget, revert
 from ijfw_core.text import format_time
+from ijfw_hookspecs import Entry
 
 
 @click.group(epilog="Example: ijfw memory list --kind preference")

@@ -3,12 +3,12 @@
 import sys
 
 import click
-from ijfw_hookspecs import Entry
 
 from ijfw_core.cli.opened import project_of
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say, table
 from ijfw_core.project import Project
 from ijfw_core.text import format_time
+from ijfw_hookspecs import Entry
 
 CHOICES = "accept (a), edit (e), reject (r), skip (s), quit (q)"
 

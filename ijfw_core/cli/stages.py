@@ -6,11 +6,11 @@ from typing import Any, BinaryIO, Literal, TypeVar
 
 import click
 import msgspec
-from ijfw_hookspecs import AgentEvent, Candidate, Entry, Hit, Query, Request, Tier, Tool
 
 from ijfw_core.cli.opened import project_of
 from ijfw_core.cli.output import emit_json, report_errors
 from ijfw_core.project import Project
+from ijfw_hookspecs import AgentEvent, Candidate, Entry, Hit, Query, Request, Tier, Tool
 
 T = TypeVar("T")
 

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from ijfw_hookspecs import Entry, Tier
 from msgspec.structs import replace
 
 from ijfw_core.grammar.body import chop, compose, decompose
 from ijfw_core.grammar.fields import EPOCH, Names, body_of, fill, grouped, rows
 from ijfw_core.grammar.scalars import scalar, unscalar
 from ijfw_core.text import digest
+from ijfw_hookspecs import Entry, Tier
 
 MAX_HEADER = 64  # lines; a longer header is no header, so that a stray fence swallows nothing
 _TYPE = re.compile(r"type:[ \t]+[A-Za-z][A-Za-z0-9_-]{0,63}[ \t\r]*\Z")

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from ijfw_hookspecs import Entry, Fact, Origin
 from msgspec.structs import replace
 
 from ijfw_core.grammar.body import Body, compose
 from ijfw_core.grammar.scalars import flow, is_name, quote, scalar, unflow, words
 from ijfw_core.text import digest, format_time, parse_time
+from ijfw_hookspecs import Entry, Fact, Origin
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)  # `stored` of an entry that does not say it
 _FIRST = {"type": 0, "summary": 1, "stored": 2, "tags": 3}  # the order the Node reader needs

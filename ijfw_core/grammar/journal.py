@@ -14,13 +14,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, get_args
 
-from ijfw_hookspecs import Entry, Kind, Tier
 from msgspec.structs import replace
 
 from ijfw_core.grammar.body import compose, decompose
 from ijfw_core.grammar.fields import EPOCH, Names, body_of, fill, grouped, rows
 from ijfw_core.grammar.scalars import Atom, atom, atoms, flow, scalar, unflow, unscalar
 from ijfw_core.text import digest, format_time, parse_time
+from ijfw_hookspecs import Entry, Kind, Tier
 
 _HEAD = re.compile(r"- \[([^\]\n]*)\] \*\*([A-Za-z][A-Za-z0-9_-]{0,63})\*\* ?")
 _TIME = re.compile(r"[^\]\n\r]+\Z")

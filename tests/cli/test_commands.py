@@ -9,6 +9,7 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner, Result
+
 from ijfw_core.cli import COMMANDS, overview
 from ijfw_core.cli.group import ijfw
 
@@ -171,9 +172,11 @@ def test_signals_line_by_line(run: Run) -> None:
     lines = [
         {"id": "1", "role": "user", "text": "From now on use pytest, never unittest."},
         {"id": "2", "role": "user", "text": "What time is it?"},
-        {"id": "3", "role": "tool", "text": "ValueError: bad\n", "exit_code": 1, "command": "python a.py"},
+        {"id": "3", "role": "tool", "text": "ValueError: bad\n", "exit_code": 1,
+         "command": "python a.py"},
         {"id": "4", "role": "nobody", "text": ""},
-        {"id": "5", "role": "user", "text": "B please", "previous_assistant": "A) eager\nB) lazy\nWhich?"},
+        {"id": "5", "role": "user", "text": "B please",
+         "previous_assistant": "A) eager\nB) lazy\nWhich?"},
     ]  # fmt: skip
     text = "\n".join(json.dumps(line) for line in lines) + "\nnot json\n"
     done = run("signals", "--jsonl", stdin=text)
