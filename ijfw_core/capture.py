@@ -11,22 +11,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ijfw_hookspecs import AgentEvent, Context, Signal, Span
-from ijfw_hookspecs.structs import Entry, Hit, Query
+from msgspec.structs import replace
 
 from ijfw_core import config as configuration
-from ijfw_core import consent, known, manifest, roots, sessions, spool
+from ijfw_core import consent, files, known, manifest, roots, sessions, spool
 from ijfw_core.config import Config
-from ijfw_core.errors import RefusedError
+from ijfw_core.errors import LockTimeoutError, RefusedError
 from ijfw_core.guarded import GuardedAdapter
 from ijfw_core.hooks import Hooks
 from ijfw_core.listen import Listener
 from ijfw_core.redaction import WITHHELD, Redactor
 from ijfw_core.roots import Roots
 from ijfw_core.sessions import Running
-from ijfw_core.text import format_time
+from ijfw_core.text import format_time, one_line
+from ijfw_hookspecs import AgentEvent, Context, Signal, Span
+from ijfw_hookspecs.structs import Entry, Hit, Query
 
 Manifest = Mapping[str, Any]
+
+SESSION_CHARS = 120  # of a session id; as long as transcripts are counted for
 
 
 class Arrived(NamedTuple):
@@ -79,6 +82,7 @@ def arrive(
     heard = adapter.parse(event, data, env) if adapter else None
     if adapter is None or heard is None or not heard.cwd:
         return None
+    heard = replace(heard, session=one_line(heard.session)[:SESSION_CHARS])
     try:
         return Arrived(heard, adapter, roots.find(Path(heard.cwd), env))
     except (RefusedError, OSError):
@@ -97,21 +101,25 @@ def handle(
         return []
     config = configuration.load(place, env)
     safe = Redactor(_Redactors(found, config), _context(arrived, env))
-    running = Running(
-        session=heard.session, platform=heard.platform, transcript=heard.transcript, cwd=heard.cwd
-    )
-    if heard.kind != "subagent_end":
-        sessions.touch(place, running, safe.text)
     signals = _listen(arrived, data, found, config, safe, env)
     if signals:
         spool.append(place, signals, safe.text)
     if heard.kind == "prompt":
         _note_prompt(arrived, signals, safe)
-    ends = heard.kind == "session_end" or (
+    ended = heard.kind == "session_end" or (
         heard.kind == "turn_end" and "session_end" not in arrived.adapter.caps.events
     )
-    if ends:
-        start_worker(place, heard.session)
+    running = Running(
+        session=heard.session,
+        platform=heard.platform,
+        transcript=heard.transcript,
+        cwd=heard.cwd,
+        ended=ended,
+    )
+    if heard.kind != "subagent_end":  # it names another transcript
+        sessions.touch(place, running, safe.text)
+    if ended:
+        start_worker(place)
     return signals
 
 
@@ -127,9 +135,15 @@ def rehearse(
         safe.text(text)
 
 
-def start_worker(place: Roots, session: str) -> None:
-    """Start the worker of a session ("": of those nobody ended), which survives the agent."""
-    line = [sys.executable, "-I", "-m", "ijfw_core.drain", str(place.project), session]
+def start_worker(place: Roots) -> None:
+    """Start the project's worker as a process that survives the agent, unless one is at work: that
+    one looks for more before it leaves."""
+    try:
+        with files.lock(sessions.worker_lock(place), 0, place.folder):
+            pass
+    except LockTimeoutError:
+        return
+    line = [sys.executable, "-I", "-m", "ijfw_core.drain", str(place.project)]
     env = {**os.environ, "IJFW_HOME": str(place.home)}
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in range(3)]
@@ -179,9 +193,9 @@ def _start(arrived: Arrived, event: str, agreed: bool) -> None:
     greeting.mark_shown(place)
     reply, watched = greeting.compose(place)
     known.update(place.home, place, {key: adapter.render(event, reply).encode()}, watched)
-    others = [one for one in sessions.idle(place) if one.session != heard.session]
+    others = [*sessions.ended(place), *sessions.idle(place)]
     if others or spool.has_foreign(place):
-        start_worker(place, "")
+        start_worker(place)
 
 
 def _listen(

@@ -1,7 +1,7 @@
 """The session worker: what was heard of a session becomes memories, after the agent is gone.
 
-`python -I -m ijfw_core.drain FOLDER [SESSION]`, started by a hook's child as a process of its own.
-Without a session it concludes those that nobody ended.
+`python -I -m ijfw_core.drain FOLDER`, started by a hook's child as a process of its own. It
+concludes the sessions that ended, and those that nobody ended and nobody heard for 10 minutes.
 """
 
 import contextlib
@@ -9,45 +9,46 @@ import fcntl
 import os
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from ijfw_hookspecs import Signal
-from msgspec.structs import replace
-
-from ijfw_core import consent, files, greeting, known, roots, sessions, spool, transcripts, worker
-from ijfw_core.errors import IjfwError
+from ijfw_core import consent, files, greeting, hook, known, roots, sessions, spool, worker
+from ijfw_core.errors import IjfwError, LockTimeoutError
 from ijfw_core.greeting import LastSession
-from ijfw_core.hearing import WITHHELD
-from ijfw_core.listen import Listener, signal_id
+from ijfw_core.hearing import Hearing
 from ijfw_core.project import Project, open_project
+from ijfw_core.roots import Roots
 from ijfw_core.sessions import Running
 from ijfw_core.text import format_time
 from ijfw_core.worker import Report
 
 CHILDREN_SECONDS = 5.0  # to wait for hook children that still write to the spool
-TURN_SECONDS = 300.0  # to wait for other workers of the same project
 SETTLE_SECONDS = 2.0  # to wait for a transcript that is still being written
 SETTLED_SECONDS = 0.25
 LIFE_SECONDS = 1800
 
 
-def drain(project: Project, session: str) -> list[Report]:
-    """Conclude one session, or with "" every one that was idle for 10 minutes.
+def drain(project: Project, session: str = "") -> list[Report]:
+    """Conclude one session, or with "" every one that ended or was idle for 10 minutes.
 
-    Nothing happens without consent. Raises LockTimeoutError where another worker is at it for
-    too long, OSError and IjfwError where memory cannot be written; what was heard stays claimed.
+    Call it under the project's drain lock. Nothing happens without consent. One session that
+    fails does not stop the others; what was heard of it stays. Raises OSError and IjfwError where
+    the one that was named fails.
     """
     place = project.roots
     agreed = consent.read(place)
     if not agreed.consented:
         return []
+    project.check_redaction()
     with contextlib.suppress(OSError):
         wait_for_children(place.home)
-    with files.lock(place.folder / "run" / "drain.lock", TURN_SECONDS, place.folder):
-        reports = [_conclude(project, one, agreed.at) for one in _pending(project, session)]
-        sessions.sweep(place)
+    if session:
+        known_as = sessions.get(place, session) or Running(session=session, platform="")
+        reports = [_conclude(project, known_as, agreed.at)]
+    else:
+        reports = _conclude_all(project, agreed.at)
+    sessions.sweep(place)
     reply_anew(project)
     return reports
 
@@ -83,17 +84,25 @@ def reply_anew(project: Project) -> None:
     known.update(place.home, place, replies, watched)
 
 
-def _pending(project: Project, session: str) -> list[Running]:
+def _conclude_all(project: Project, since: str) -> list[Report]:
+    reports = []
+    for running in _pending(project):
+        try:
+            reports.append(_conclude(project, running, since))
+        except (OSError, IjfwError) as error:
+            hook.complain(os.fsencode(project.roots.home), error)
+    return reports
+
+
+def _pending(project: Project) -> list[Running]:
+    """Sessions that ended, those that were idle, and lines of the spool that belong to none."""
     place = project.roots
-    if session:
-        return [sessions.get(place, session) or Running(session=session, platform="")]
-    found = {running.session: running for running in sessions.idle(place)}
+    every = [*sessions.ended(place), *sessions.idle(place)]
+    found = {running.session: running for running in every}
+    spool.take_in(place, project.redactor.text)
     limit = format_time(project.now - timedelta(seconds=sessions.IDLE_SECONDS))
-    if spool.has_foreign(place):
-        spool.claim(place, spool.FOREIGN, project.redactor.text)
     for name, last in spool.sessions(place).items():
-        heard_lately = sessions.get(place, name) is not None and name not in found
-        if last <= limit and not heard_lately:
+        if last <= limit and sessions.get(place, name) is None:
             found.setdefault(name, Running(session=name, platform=""))
     return list(found.values())
 
@@ -101,19 +110,19 @@ def _pending(project: Project, session: str) -> list[Running]:
 def _conclude(project: Project, running: Running, since: str) -> Report:
     """One session: its spool and its transcript, each signal once."""
     place, session = project.roots, running.session
-    project.check_redaction()
     heard_at = sessions.stamp(place, session)
     claim = spool.claim(place, session, project.redactor.text, since)
-    known_ids = sessions.judged(place, session)
     settle(running.transcript)
-    told = _Told(project, running)
-    told.read_transcript()
-    told.add(claim.signals)
-    fresh = [one for one in dict.fromkeys(told.fresh) if one not in known_ids]
-    report = worker.conclude(project, session, list(told.heard.values()), fresh)
+    hearing = Hearing(project, session, running.platform)
+    with contextlib.suppress(IjfwError):  # no transcript, or none that can be read: the spool tells
+        hearing.read(running.transcript)
+    hearing.add(claim.signals)
+    judged = sessions.judged(place, session)
+    fresh = [one for one in hearing.fresh if one not in judged]
+    report = worker.conclude(project, session, list(hearing.signals.values()), fresh)
     project.writer.ready()
     sessions.add_judged(place, session, fresh)
-    told.save_bookmark()
+    hearing.save_bookmarks()
     spool.release(place, claim)
     spool.forget_prompt(place, session)
     sessions.done(place, session, heard_at)
@@ -121,48 +130,6 @@ def _conclude(project: Project, running: Running, since: str) -> Report:
         now = format_time(project.now)
         greeting.note_last_session(place, LastSession(session=session, line=report.line, at=now))
     return report
-
-
-class _Told:
-    """What transcript and spool tell of a session: signals by id, and the ids that are new."""
-
-    def __init__(self, project: Project, running: Running) -> None:
-        self.heard: dict[str, Signal] = {}
-        self.fresh: list[str] = []
-        self._project = project
-        self._running = running
-        self._reading: transcripts.Reading | None = None
-
-    def read_transcript(self) -> None:
-        """Hear what was written since the bookmark; a file that cannot be read tells nothing."""
-        project, session, path = self._project, self._running.session, self._running.transcript
-        mark = transcripts.load_bookmark(transcripts.bookmark_path(project.roots.folder, path))
-        try:
-            self._reading = transcripts.open_transcript(
-                project.hooks.adapters(), path, self._running.platform, mark
-            )
-        except IjfwError:
-            return
-        listener = Listener(project.hooks, project.context(session), project.redactor)
-        for event, is_new in self._reading:
-            for signal in listener.hear(replace(event, session=session)):
-                self.heard.setdefault(signal_id(signal), signal)
-                if is_new:
-                    self.fresh.append(signal_id(signal))
-
-    def add(self, spooled: Iterable[Signal]) -> None:
-        """Take in what hooks heard and the transcript does not tell."""
-        for signal in spooled:
-            if signal_id(signal) not in self.heard:
-                self.heard[signal_id(signal)] = signal
-                self.fresh.append(signal_id(signal))
-
-    def save_bookmark(self) -> None:
-        """Remember how far the transcript was read; what was withheld is heard again next time."""
-        project = self._project
-        if self._reading is not None and not project.redactor.counts[WITHHELD]:
-            path = transcripts.bookmark_path(project.roots.folder, self._running.transcript)
-            transcripts.save_bookmark(path, self._reading.bookmark)
 
 
 def settle(path: str) -> None:
@@ -183,17 +150,32 @@ def settle(path: str) -> None:
 
 
 def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """Run as the worker: be kind to everyone else, and leave a line where something fails."""
-    from ijfw_core import hook
+    """Run as the worker of a project, until nothing is left that it did not try.
 
-    folder, session = (*argv, "", "")[:2]
+    Only one runs at a time; who ends a session meanwhile leaves it to that one.
+    """
+    folder = Path(argv[0] if argv else ".")
+    tried: set[tuple[str, int]] = set()
     try:
         be_nice()
-        drain(open_project(Path(folder), env), session)
+        place = roots.find(folder, env)
+        while True:
+            with files.lock(sessions.worker_lock(place), 0, place.folder):
+                tried |= _ended(place)
+                drain(open_project(folder, env))
+            # One that ended between the last look and the unlocking found the lock taken.
+            if _ended(place) <= tried:
+                return 0
+    except LockTimeoutError:
+        return 0
     except Exception as error:
         hook.complain(os.fsencode(roots.home_folder(env)), error)
         return 1
-    return 0
+
+
+def _ended(place: Roots) -> set[tuple[str, int]]:
+    """The sessions that ended, each with the time it was last heard."""
+    return {(one.session, sessions.stamp(place, one.session)) for one in sessions.ended(place)}
 
 
 def be_nice() -> None:

@@ -28,6 +28,7 @@ class Running(msgspec.Struct, frozen=True, kw_only=True):
     platform: str
     transcript: str = ""
     cwd: str = ""
+    ended: bool = False  # by its platform; it may come back all the same
 
 
 def touch(place: Roots, running: Running, redact: Callable[[str], str]) -> None:
@@ -43,7 +44,7 @@ def touch(place: Roots, running: Running, redact: Callable[[str], str]) -> None:
 
 
 def idle(place: Roots, now: float | None = None) -> list[Running]:
-    """The sessions that were not heard for IDLE_SECONDS, longest first."""
+    """The sessions that were not heard for IDLE_SECONDS, longest silent first."""
     now = time.time() if now is None else now
     found = []
     for path in _every(place, ".session"):
@@ -56,6 +57,17 @@ def idle(place: Roots, now: float | None = None) -> list[Running]:
         if running is not None and (age >= IDLE_SECONDS or age < -IDLE_SECONDS):
             found.append((age, running))
     return [running for _, running in sorted(found, key=lambda item: -item[0])]
+
+
+def ended(place: Roots) -> list[Running]:
+    """The sessions that ended and were not concluded yet."""
+    every = [_read(path) for path in _every(place, ".session")]
+    return [running for running in every if running is not None and running.ended]
+
+
+def worker_lock(place: Roots) -> Path:
+    """The lock that the project's one worker holds."""
+    return place.folder / "run" / "drain.lock"
 
 
 def get(place: Roots, session: str) -> Running | None:

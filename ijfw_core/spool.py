@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-from ijfw_hookspecs import Signal, SignalKind
 
 from ijfw_core import files
 from ijfw_core.listen import ABOUT_BYTES, TEXT_BYTES, signal_id
 from ijfw_core.roots import Roots
 from ijfw_core.text import cap, clean, digest, format_time, one_line, parse_time
+from ijfw_hookspecs import Signal, SignalKind
 
 SIGNALS, FEEDBACK, PROMPTS = (
     ".session-signals.jsonl",
@@ -117,6 +117,13 @@ def claim(place: Roots, session: str, redact: Redact, since: str = "") -> Claim:
     fresh = [line for line in mine if not earliest or (parse_time(line.at) or earliest) >= earliest]
     signals = {signal_id(signal): signal for signal in map(signal_of, fresh)}
     return Claim(path, list(signals.values()), torn)
+
+
+def take_in(place: Roots, redact: Redact) -> None:
+    """Redact the lines that another program left, and make them ours."""
+    with _lock(place):
+        for name in (SIGNALS, FEEDBACK):
+            _adopt(place, name, redact)
 
 
 def release(place: Roots, done: Claim) -> None:
