@@ -84,9 +84,21 @@ def arrive(
         return None
     heard = replace(heard, session=one_line(heard.session)[:SESSION_CHARS])
     try:
-        return Arrived(heard, adapter, roots.find(Path(heard.cwd), env))
+        return Arrived(heard, adapter, locate(Path(heard.cwd), env))
     except (RefusedError, OSError):
         return None
+
+
+def locate(cwd: Path, env: Mapping[str, str]) -> Roots:
+    """The roots of a folder, by its settings too: worktrees may have a memory of their own.
+
+    Raises RefusedError where no memory may be kept.
+    """
+    place = roots.find(cwd, env)
+    if place.team.parent.parent == place.project:
+        return place
+    scope = configuration.load(place, env).project.scope
+    return roots.find(cwd, env, scope=scope)
 
 
 def handle(

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from ijfw_core import consent, files, greeting, hook, known, roots, sessions, spool, worker
+from ijfw_core import capture, consent, files, greeting, hook, known, roots, sessions, spool, worker
 from ijfw_core.errors import IjfwError, LockTimeoutError
 from ijfw_core.greeting import LastSession
 from ijfw_core.hearing import Hearing
@@ -158,7 +158,7 @@ def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
     tried: set[tuple[str, int]] = set()
     try:
         be_nice()
-        place = roots.find(folder, env)
+        place = capture.locate(folder, env)
         while True:
             with files.lock(sessions.worker_lock(place), 0, place.folder):
                 tried |= _ended(place)

@@ -25,10 +25,10 @@ def consent(choice: str, session: str, as_json: bool) -> None:
 
     Memory that exists stays, and what you store yourself works either way.
     """
+    from ijfw_core import capture, known
     from ijfw_core import consent as answers
-    from ijfw_core import known, roots
 
-    place = roots.find(Path.cwd(), os.environ)
+    place = capture.locate(Path.cwd(), os.environ)
     now = datetime.now(UTC)
     if choice in ("yes", "no"):
         answers.decide(place, choice == "yes", now)
