@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
-from ijfw_hookspecs import Context, Span, hookimpl
 from msgspec import Struct
 
+from ijfw_hookspecs import Context, Span, hookimpl
 from ijfw_plugins.redact_secrets import rules
 from ijfw_plugins.redact_secrets.assign import assignments
 from ijfw_plugins.redact_secrets.structure import structures

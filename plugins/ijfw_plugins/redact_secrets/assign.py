@@ -9,6 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ijfw_plugins.redact_secrets.values import (
+    hex_like,
     name_kind,
     password_like,
     placeholder,
@@ -16,7 +17,6 @@ from ijfw_plugins.redact_secrets.values import (
     random_looking,
     reference,
     token_like,
-    hex_like,
 )
 
 KEYWORDS = (
@@ -51,7 +51,9 @@ KEYWORDS = (
     "pw=",
 )
 FOREIGN = ("пароль", "密码", "密碼", "パスワード", "비밀번호")
-LONGEST = 4096  # characters of a value that are looked at
+LONGEST = 4096  # characters of a quoted value that are looked at
+RUN = 1024  # of one without quotes; a longer one goes on as long as it looks encoded
+PROBE = 256  # characters by which a value is judged
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 
 # From the end of the keyword: the rest of the name, then how the value is joined to it.
@@ -76,9 +78,10 @@ _WRAPPER = re.compile(
     r"(?:\[|\(|\{|!!str |new |[A-Za-z_][\w.]{2,40}\((?:[a-z]{1,10}=)?|[A-Za-z]{1,12}::from\()[ \t]{0,2}(?=[bBrRfF]?\\*[\"'`])"
 )
 _CLOSING = {"“": "”", "‘": "’"}
-_PLAIN = re.compile(r"(?:[^\s\\\"'`<>“”]|\\(?![nrtbf\"'\\/u]))+")
+_PLAIN = re.compile(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*+)*+")
+_ENCODED = re.compile(r"[A-Za-z0-9+/=_.-]*+")
 _NEXT = re.compile(
-    r"&(?=[\w.\[\]-]{1,60}=)|&amp;|;(?=[\w .-]{1,40}=|\s|$|(?:return|var|let|const)\b|[\w$]{1,30}[.({\[])|[,;|](?=\\*[\"']?[\w.-]{1,40}\\*[\"']?[ ]?[=:])|&quot;|%26(?=\w)|\]?\[REDACTED"
+    r"&(?=[\w.\[\]-]{1,60}=)|&amp;|;(?=[\w .-]{1,40}=|\s|$|(?:return|var|let|const)\b|[\w$]{1,30}[.({\[])|[,;|](?=\\*[\"']?[\w.-]{1,40}\\*[\"']?[ ]?[=:])|&quot;|%26(?=\w)|\[REDACTED|\]\[REDACTED"
 )
 _TRAILING = ".,;:)]}>"
 _WORD_BEFORE = re.compile(r"([A-Za-z]{2,14})[ _-]\Z")
@@ -97,79 +100,93 @@ def assignments(text: str, lower: str) -> Iterator[Found]:
     """Every strong value with a secret name in `text`; `lower` is the text in lower case."""
     seen: set[int] = set()
     for keyword in KEYWORDS if text.isascii() else KEYWORDS + FOREIGN:
+        reader = _Reader(text)
         where = lower if keyword.isascii() else text
         at = where.find(keyword)
         while at >= 0:
             after = at + len(keyword)
             match = _JOIN.match(text, after - (keyword[-1] in "=:"))
             if match and match.end() not in seen:
-                found = _judge(text, at, match)
+                found = reader.judge(at, match)
                 if found:
                     seen.add(match.end())
                     yield found
             at = where.find(keyword, after)
 
 
-def _judge(text: str, at: int, match: re.Match[str]) -> Found | None:
-    start = at
-    floor = max(0, at - 64)
-    while start > floor and text[start - 1] in _NAME:
-        start -= 1
-    if start >= 2 and text[start - 1] == "\\" and text[start] in "nrt":
-        start += 1
-    name = text[start : match.end("rest")].strip(".-")
-    kind = name_kind(name)
-    if kind == "key" and name.lower() in ("key", "keys"):
-        word = _WORD_BEFORE.search(text, max(0, start - 16), start)
-        if word:
-            kind = name_kind(word.group(1) + "_" + name)
-            name = word.group(1) + "_" + name
-    if not kind or text.startswith("://", max(0, start - 3)):
-        return None
-    how = match.lastgroup or "op"
-    if how == "nl":
-        how = "op"
-    return _read(text, start, match, name, kind, how)
+class _Reader:
+    """Reads name and value around the places of one keyword."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._rejected = 0  # end of a long run that was no secret: not looked at again
+
+    def judge(self, at: int, match: re.Match[str]) -> Found | None:
+        """The secret that the name at `at` stands for, if there is one."""
+        text = self._text
+        start = self._name_start(at)
+        name = text[start : match.end("rest")].strip(".-")
+        kind = name_kind(name)
+        if kind == "key" and name.lower() in ("key", "keys"):
+            word = _WORD_BEFORE.search(text, max(0, start - 16), start)
+            if word:
+                name = f"{word.group(1)}_{name}"
+                kind = name_kind(name)
+        if not kind or text.startswith("://", max(0, start - 3)):
+            return None
+        how = match.lastgroup or "op"
+        if match.group("xml") == ">" and (start == 0 or text[start - 1] not in "<:/"):
+            return None
+        if kind == "webhook":
+            return _webhook(text, match.end())
+        return self._value(start, match, name, kind, "op" if how == "nl" else how)
+
+    def _name_start(self, at: int) -> int:
+        text = self._text
+        start, floor = at, max(0, at - 64)
+        while start > floor and text[start - 1] in _NAME:
+            start -= 1
+        if start >= 1 and text[start - 1] == "\\" and text[start] in "nrt":
+            start += 1
+        return start
+
+    def _value(
+        self, start: int, match: re.Match[str], name: str, kind: str, how: str
+    ) -> Found | None:
+        text, at = self._text, match.end()
+        wrapper = _WRAPPER.match(text, at)
+        at = wrapper.end() if wrapper else at
+        quote = _QUOTE.match(text, at)
+        if quote is None and at < self._rejected:
+            return None
+        first, end = _quoted(text, quote) if quote else _plain(text, at)
+        probe = text[first : min(end, first + PROBE)]
+        flag = start > 0 and text[start - 1] == "-" or text.startswith("-", start)
+        good = (
+            probe != ""
+            and not placeholder(probe)
+            and not reference(probe, quote is not None)
+            and (match.group("xml") != ">" or text.startswith("<", end))
+            and strong(probe, kind, how, quoted=quote is not None, flag=flag, name=name)
+        )
+        if not good:
+            if quote is None and end - first > PROBE:
+                self._rejected = end
+            return None
+        if end - first > RUN - 64:
+            rest = _ENCODED.match(text, end)
+            end = rest.end() if rest else end
+        return Found(first, end, "password" if kind == "password" else "secret")
 
 
-def _read(
-    text: str, start: int, match: re.Match[str], name: str, kind: str, how: str
-) -> Found | None:
-    at = match.end()
-    if how == "xml" and (start == 0 or text[start - 1] not in "<:/") and match.group("xml") == ">":
-        return None
-    if kind == "webhook":
-        url = _URL_SECRET.search(text, at, at + 420)
-        if (
-            url
-            and url.start() - at <= 3
-            and any(random_looking(p) or hex_like(p, 16) for p in re.split(r"[/?=&]", url.group()))
-        ):
+def _webhook(text: str, at: int) -> Found | None:
+    """A URL with a random piece in its path or query."""
+    url = _URL_SECRET.search(text, at, at + 420)
+    if url and url.start() - at <= 3:
+        pieces = re.split(r"[/?=&]", url.group())
+        if any(random_looking(piece) or hex_like(piece, 16) for piece in pieces):
             return Found(url.start(), url.end(), "webhook-url")
-        return None
-    wrapper = _WRAPPER.match(text, at)
-    if wrapper:
-        at = wrapper.end()
-    quote = _QUOTE.match(text, at)
-    value_start, value_end = _quoted(text, quote) if quote else _plain(text, at)
-    value = text[value_start:value_end]
-    if not value or placeholder(value) or reference(value, quote is not None):
-        return None
-    if match.group("xml") == ">" and not text.startswith("<", value_end):
-        return None
-    flag = (
-        start > 0
-        and text[start - 1] == "-"
-        or text[max(0, start - 1) : start + 2].startswith("--")
-        or _flagged(text, start)
-    )
-    if not strong(value, kind, how, quoted=quote is not None, flag=flag, name=name):
-        return None
-    return Found(value_start, value_end, "password" if kind == "password" else "secret")
-
-
-def _flagged(text: str, start: int) -> bool:
-    return text[start : start + 1] == "-" and (start == 0 or text[start - 1] in " \t\n\"'[,")
+    return None
 
 
 def strong(value: str, kind: str, how: str, *, quoted: bool, flag: bool, name: str) -> bool:
@@ -244,7 +261,7 @@ def _until_quote(text: str, start: int, mark: str) -> tuple[int, int]:
 
 
 def _plain(text: str, at: int) -> tuple[int, int]:
-    match = _PLAIN.match(text, at, at + LONGEST)
+    match = _PLAIN.match(text, at, at + RUN)
     if not match:
         return at, at
     value = match.group()

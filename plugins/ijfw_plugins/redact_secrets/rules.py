@@ -6,6 +6,7 @@ run on `regex` with a timeout, because nobody proved that they are linear.
 
 import re
 import tomllib
+from bisect import bisect_right
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,7 @@ class Rule(msgspec.Struct, frozen=True):
     nocase: bool = False
     short: bool = False  # the run of token characters around the literal may be under 14
     before: int = 0
+    near: str = ""  # what has to stand before the literal, in the same command and at most 400 away
     window: int = 640
     validator: str = ""
     keep: tuple[int, ...] = ()
@@ -141,19 +143,21 @@ def built_in() -> Index:
 
 def hits(rule: Rule, literal: str, text: str, where: str) -> list[tuple[int, int]]:
     """The secrets of one rule in `text`; `where` is the text in which its literal is looked for."""
+    commands = _commands(rule, text)
+    if rule.near and not commands:
+        return []
     pattern = compiled(rule.regex, rule.nocase)
     valid = VALIDATORS[rule.validator]
     found: list[tuple[int, int]] = []
     at = where.find(literal)
     while at >= 0:
         after = at + len(literal)
+        match = None
         if rule.before:
             low = max(at - rule.before, found[-1][1] if found else 0, 0)
             match = pattern.search(text, low, at + rule.window)
-        elif _bounded(text, at, literal):
+        elif _bounded(text, at, literal) and (not rule.near or _follows(commands, text, at)):
             match = pattern.match(text, at, at + rule.window)
-        else:
-            match = None
         if match:
             pieces = rule.pieces(match)
             if valid(match.string[pieces[0][0] : pieces[-1][1]]):
@@ -161,6 +165,21 @@ def hits(rule: Rule, literal: str, text: str, where: str) -> list[tuple[int, int
                 after = max(after, match.end())
         at = where.find(literal, after)
     return found
+
+
+def _commands(rule: Rule, text: str) -> list[int]:
+    """Where the commands end that a rule needs in front of its literal."""
+    if not rule.near:
+        return []
+    return [match.end() for match in compiled(rule.near, False).finditer(text)]
+
+
+def _follows(commands: list[int], text: str, at: int) -> bool:
+    """Whether one of the commands stands on the same line, at most 400 characters before."""
+    nth = bisect_right(commands, at) - 1
+    if nth < 0 or at - commands[nth] > 400:
+        return False
+    return all(text.find(end, commands[nth], at) < 0 for end in "\n|;")
 
 
 def _bounded(text: str, at: int, literal: str) -> bool:

@@ -73,31 +73,43 @@ def structures(text: str, lower: str, runs: list[str]) -> Iterator[Found]:
 
 def private_keys(text: str) -> Iterator[Found]:
     """PEM and its relatives: whole, on one line, escaped, without its end or without its beginning."""
-    done = 0
+    ends = [match.span() for match in _END.finditer(text)]
+    nth = done = 0
     at = text.find("PRIVATE KEY")
     while at >= 0:
+        after = at + len("PRIVATE KEY")
+        while nth < len(ends) and ends[nth][1] <= after:
+            nth += 1
         begin = _BEGIN.search(text, max(done, at - 60), at)
-        rest = _REST.match(text, at)
-        after = rest.end() if rest else at + 11
         if begin:
-            end = _END.search(text, after, after + KEY_SIZE)
-            other = text.find("BEGIN", after, end.start()) if end else -1
-            stop = end.end() if end and other < 0 else after
-            if stop == after or not _LONG.search(text, after, stop):
-                body = _BODY.match(text, after, after + KEY_SIZE)
-                stop = body.end() if body and _LONG.search(body.group()) else after
-            if stop > after:
-                done = _trimmed(text, after, stop)
+            end = ends[nth] if nth < len(ends) and ends[nth][0] < after + KEY_SIZE else None
+            done = max(done, _end_of_key(text, at, end))
+            if done > after:
                 yield Found(begin.start(), done, "private-key")
-                after = max(after, done)
         else:
             footer = _IS_END.search(text, max(done, at - 60), at)
             if footer:
                 tail = _tail(text, max(done, footer.start() - 16384), footer.start())
+                done = _header_end(text, at)
                 if tail < footer.start():
-                    yield Found(tail, after, "private-key")
-                done = after
-        at = text.find("PRIVATE KEY", after)
+                    yield Found(tail, done, "private-key")
+        at = text.find("PRIVATE KEY", max(after, done))
+
+
+def _header_end(text: str, at: int) -> int:
+    rest = _REST.match(text, at)
+    return rest.end() if rest else at
+
+
+def _end_of_key(text: str, at: int, end: tuple[int, int] | None) -> int:
+    """Where the key ends whose header holds "PRIVATE KEY" at `at`; 0 where no key follows."""
+    after = _header_end(text, at)
+    if end and text.find("BEGIN", after, end[0]) < 0 and _LONG.search(text, after, end[1]):
+        return end[1]
+    body = _BODY.match(text, after, after + KEY_SIZE)
+    if body and _LONG.search(body.group()):
+        return _trimmed(text, after, body.end())
+    return 0
 
 
 def _trimmed(text: str, low: int, end: int) -> int:
@@ -157,20 +169,22 @@ def _session(name: str, value: str) -> bool:
 
 def kubernetes(text: str) -> Iterator[Found]:
     """The values of a Kubernetes Secret, in YAML or JSON; their names stay."""
-    last = 0
+    done = 0
     for kind in _SECRET_KIND.finditer(text):
-        low, high = max(last, kind.start() - 8192), kind.end() + 8192
+        low, high = max(done, kind.start() - 8192), min(kind.end() + 8192, len(text))
         divider = text.rfind("\n---", low, kind.start())
         low = divider if divider > 0 else low
         divider = text.find("\n---", kind.end(), high)
-        high = divider if divider > 0 else min(high, len(text))
+        high = divider if divider > 0 else high
+        if high <= low:
+            continue
         for data in _YAML_DATA.finditer(text, low, high):
             yield from _items(text, data, high)
         for data in _JSON_DATA.finditer(text, low, high):
             for item in _JSON_ITEM.finditer(text, data.start(1), data.end(1)):
-                if not reference(item.group(1), True):
+                if not reference(item.group(1)[:256], True):
                     yield Found(item.start(1), item.end(1), "kubernetes-secret")
-        last = kind.end()
+        done = high
 
 
 def _items(text: str, data: re.Match[str], high: int) -> Iterator[Found]:

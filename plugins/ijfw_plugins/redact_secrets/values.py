@@ -150,10 +150,10 @@ _STOP = _set(
     "notset unset disabled enabled auto inherit bool int number object any function async await import export const"
 )
 _ENTITLED = re.compile(
-    r"(?:your|insert|enter|replace|change|put|my|some|example|sample|dummy|fake|mock|placeholder|todo|the|add|set|use|not)"
-    r"(?:[-_ .][A-Za-z]+)+\W{0,3}|(?:[-_ .]?(?:your|here|replace|example|placeholder|dummy|fake|change|me|api|key|token|"
-    r"secret|password|insert|my|value|goes|xxx+))+\W{0,3}",
-    re.I,
+    r"(?:your|insert|enter|replace|change|put|my|some|example|sample|dummy|fake|mock|placeholder|todo"
+    r"|the|add|set|use|not)(?:[-_ .][a-z]+)+\W{0,3}"
+    r"|(?:[-_ .]?(?:your|here|replace|example|placeholder|dummy|fake|change|me|api|key|token|secret"
+    r"|password|insert|my|value|goes|x{3,}+))++\W{0,3}"
 )
 _REFERENCE = re.compile(
     r"\$\{|\$\(|\$\{\{|\$[A-Za-z_]\w*\Z|\{\{|\{[A-Za-z_][\w.!:\[\]()\"']*\}|<[^<>]{1,60}>?\Z|%[A-Za-z_]\w*%|%\(\w+\)s?|"

@@ -24,7 +24,9 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{40,4000}={0,2}")
 _BREAK = re.compile(
     r"\n[ \t>|]{0,24}([\"']?)(?=([A-Za-z0-9+/_.-]{4,512}={0,2})[\"'`,;)]{0,3}[ \t\r]*(?:\n|\Z))"
 )
-_LEFT = re.compile(r"([A-Za-z0-9+/_=.-]{8,512})(?:([\"'])[ \t]*[+.\\]?|\\?)[ \t]*\r?\Z")
+_LEFT = re.compile(  # for the reversed text in front of a line break
+    r"\r?[ \t]{0,8}(?:[+.\\]?[ \t]{0,8}([\"'])|\\?)[ \t]{0,8}([A-Za-z0-9+/_=.-]{8,512})"
+)
 
 
 class View(NamedTuple):
@@ -115,10 +117,11 @@ def unwrapped(parent: View) -> View | None:
     for match in _BREAK.finditer(text):
         if not mixed(match.group(2)):
             continue
-        left = _LEFT.search(text, max(raw_end, match.start() - 540), match.start())
-        if left is None or bool(left.group(2)) != bool(match.group(1)) or not mixed(left.group(1)):
+        before = text[max(raw_end, match.start() - 540) : match.start()][::-1]
+        left = _LEFT.match(before)
+        if left is None or bool(left.group(1)) != bool(match.group(1)) or not mixed(left.group(2)):
             continue
-        start, end = left.end(1), match.end()
+        start, end = match.start() - left.start(2), match.end()
         out.append(text[raw_end:start])
         view_end += start - raw_end
         at.append(view_end)
