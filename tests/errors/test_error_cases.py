@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ijfw_hookspecs import Tool
-from ijfw_plugins.signals_errors import judge
 
 from ijfw_core.text import one_line
+from ijfw_hookspecs import Tool
+from ijfw_plugins.signals_errors import judge
 
 HERE = Path(__file__).parent
 RIGHT = 0.95
@@ -64,7 +64,7 @@ def is_right(case: Case, *, command: bool = True) -> bool:
     return line == one_line(case["line"] or line) and (not literal or signature == case["sig"])
 
 
-FAILURES = cases("failures", "failures_more", "failures_third")
+FAILURES = cases("failures", "failures_more", "failures_third", "failures_fourth")
 BENIGN = cases("benign", "benign_more", "benign_third")
 
 

@@ -6,12 +6,12 @@ from typing import Any, cast
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from ijfw_core.text import one_line
 from ijfw_hookspecs import AgentEvent, Context, Memory, Signal, Tool
 from ijfw_plugins import signals_errors
 from ijfw_plugins.signals_errors import commands, detect, judge
 from ijfw_plugins.signals_errors.tables import rules
-
-from ijfw_core.text import one_line
 
 NOW = datetime(2026, 5, 1, 9, tzinfo=UTC)
 TRACEBACK = 'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\nKeyError: 1\n'

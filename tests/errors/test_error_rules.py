@@ -1,6 +1,7 @@
 """The rule tables of signals-errors: a rule matches its examples and no counter-example."""
 
 import pytest
+
 from ijfw_plugins.signals_errors import detect
 from ijfw_plugins.signals_errors.commands import Command
 from ijfw_plugins.signals_errors.tables import Rule, rules

@@ -5,10 +5,11 @@ from datetime import UTC, datetime
 from typing import Any, Literal, cast
 
 import pytest
+from msgspec.structs import replace
+
 from ijfw_hookspecs import AgentEvent, Context, Memory, Signal, Tool
 from ijfw_plugins import signals_errors
 from ijfw_plugins.signals_errors import commands
-from msgspec.structs import replace
 
 NOW = datetime(2026, 5, 1, 9, tzinfo=UTC)
 PYTEST_FAILED = (

@@ -15,7 +15,7 @@ LITERALS: tuple[bytes, ...] = tuple(
         "an't |refused|timed out|undefined|rejected|CONFLICT|not ok|BackOff|Killed|fault|nvalid|"
         "nable to| *** |** (|terminate called|No module|: F|: E|-->|assert|ould not|RACE|_test.go|"
         "rspec ./|#test_| SC|[E]| lint/|e: file|required|attempt to|recognized|unbound|"
-        "sending signal|YN00|\N{BLACK CIRCLE}|\N{HEAVY MULTIPLICATION X}"
+        "sending signal|YN00|a git command| MD0|: C: |\N{BLACK CIRCLE}|\N{HEAVY MULTIPLICATION X}"
     )
     .encode()
     .split(b"|")

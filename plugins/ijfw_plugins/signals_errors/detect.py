@@ -18,6 +18,7 @@ HEAD = 64 * 1024  # characters looked at from the start of an output
 TAIL = 512 * 1024  # and from its end, where errors stand
 WINDOW = 8192
 HITS = 2000
+KNOWN = 74  # rank from which a rule knows its tool
 WEAK = 35  # rank of rules that only know words: they take no sums of a report
 WRAPPER = 20  # rank of lines that only repeat that something failed
 FEW = 4  # lines of an output that can be a complaint and nothing else
@@ -42,7 +43,7 @@ _CLASS = re.compile(r"\b(?:[A-Za-z_]\w*(?:\.|::))*([A-Z]\w*(?:Error|Exception))\
 _CODE = re.compile(
     r"\[(ERR_\w+)\]|\b(E[A-Z]{4,15})\b(?<!ERROR)(?<!EXCEPTION)(?<!EXPECTED)|"
     r"\b([A-Z]{1,8}[-_]?\d{3,6})\b(?!\.)|[\[(]([A-Z]+(?:_[A-Z]+)+)\b|"
-    r"(?:^|[(\s:])([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?=[):])|(?:^|\s)([A-Z][a-z]+/[A-Z]\w+):|"
+    r"(?:^|[(\s:])([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?=\)|:(?!:))|(?:^|\s)([A-Z][a-z]+/[A-Z]\w+):|"
     r"(?:[\[(]|• )([a-z][a-z\d]+(?:[-_][a-z\d]+)*)[\])]?$|^[a-z]{3,12}\[([a-z][a-z-]+)\]:"
 )
 _CODE_FIELD = re.compile(r"\bcode: '([A-Z_]+)'")
@@ -98,11 +99,18 @@ def find(output: str, command: Command, exit_code: int | None, failed: bool | No
     reader = guards.reads(command)
     if failed:
         return _spoken(text, command) if reader else _best(text, "failed") or _last(text, exit_code)
-    if reader:
-        return _complaint(text, command) if failed is None and text.count("\n") <= FEW else None
+    if failed is None:
+        return _untold(text, command, reader)
+    return None if reader else _best(text, "always")
+
+
+def _untold(text: str, command: Command, reader: bool) -> Found | None:
+    """The error in an output of which nobody says whether the command failed."""
     if guards.like_document(text) and not command.stages:
         return None
-    return _best(text, "always" if failed is False else "likely")
+    if reader or guards.asks(command):
+        return _complaint(text, command) if text.count("\n") <= FEW else None
+    return _best(text, "likely") or _complaint(text, command)
 
 
 def _best(text: str, least: str, *, own: bool = False) -> Found | None:
@@ -138,7 +146,9 @@ def _first(rule: Rule, text: str, least: str) -> _Hit | None:
         line = _line(match, text)
         if WRAPPER < rule.rank <= WEAK and word("counts").search(line):
             continue
-        if not line or (strict and (guards.zero(line) or guards.like_source(line))):
+        if not line or (
+            strict and (guards.zero(line) or guards.like_source(line, whole=rule.rank < KNOWN))
+        ):
             continue
         if rule.loggable and least != "failed" and guards.green_after(text, match.end()):
             continue
@@ -251,7 +261,7 @@ def _complaint(text: str, command: Command) -> Found | None:
     names = {words(piece).partition(" ")[0] for stage in command.stages for piece in stage}
     for line in text.split("\n", 400)[:400]:
         name, colon, rest = line.strip().partition(": ")
-        if colon and rest and name.rpartition("/")[2] in names:
+        if colon and name.rpartition("/")[2] in names and word("trouble").search(rest):
             return Found(_short(line.strip()), derive(rest))
     return None
 

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from ijfw_hookspecs import AgentEvent, Context, Signal, Tool
-
 from ijfw_core.text import one_line
+from ijfw_hookspecs import AgentEvent, Context, Signal, Tool
 from ijfw_plugins.signals_errors import guards
 from ijfw_plugins.signals_errors.commands import covers, parse, words
 from ijfw_plugins.signals_errors.judge import here
@@ -19,6 +18,7 @@ PAIRS = 20  # lines of an edit that are compared with each other
 
 _NOTHING = re.compile(r"\s*(?:#.*|//.*|/\*.*|\*.*|[{}()\[\];,]*|pass|\"\"\"|''')\s*$")
 _WORD = re.compile(r"\w+|[^\w\s]")
+_TEST_FILE = re.compile(r"(?i)(?:^|[._-])(?:tests?|specs?)(?:[._-]|$)")
 _BACKGROUND = re.compile(r"\s*Command running in background")
 _ASSIGNED = re.compile(r"(?:^|&& |; |export )\s*((?:[A-Z_][A-Z0-9_]*=\S+ ?)+)")
 
@@ -116,6 +116,7 @@ def _words(
     named = list(dict.fromkeys(text for text in edits if text))
     near = [one for one in named if _file(one) in error + failing.input]
     kept = [*near, *(one for one in reversed(named) if one not in near)][:EDITS]
+    kept.sort(key=lambda one: bool(_TEST_FILE.search(_file(one))))
     shells = [tool for tool in between if tool.kind == "shell"]
     if adjacent:
         shells.append(passing)

@@ -30,6 +30,16 @@ def only_no(command: Command, exit_code: int | None, text: str) -> bool:
     return word("idle").search(text) is not None
 
 
+def asks(command: Command) -> bool:
+    """Does the command only answer a question, or wait until something answers?"""
+    if not command.stages:
+        return False
+    if command.stages[0][0].startswith(("until ", "while ")):
+        return True
+    alone = len(command.stages[-1]) == 1
+    return alone and command_word("answers").match(words(command.last)) is not None
+
+
 def reads(command: Command) -> bool:
     """Does the command only show what stands in files, logs, histories or on the net?"""
     if not command.stages:
@@ -45,9 +55,14 @@ def zero(line: str) -> bool:
     return word("zero").search(line) is not None and word("some").search(line) is None
 
 
-def like_source(line: str) -> bool:
-    """A line of program text, of a diff or of a listing; or the name of a test that passed."""
-    return word("source").match(line) is not None
+def like_source(line: str, *, whole: bool = True) -> bool:
+    """A line of program text, of a diff or of a listing; or the name of a test that passed.
+
+    `whole`: the end of the line counts too; a rule that knows its tool needs that not.
+    """
+    if word("source").match(line) is not None:
+        return True
+    return whole and word("code_end").match(line) is not None
 
 
 def like_document(text: str) -> bool:

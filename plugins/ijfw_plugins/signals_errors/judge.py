@@ -2,9 +2,8 @@
 
 import re
 
-from ijfw_hookspecs import Signal, Tool
-
 from ijfw_core.text import digest, one_line
+from ijfw_hookspecs import Signal, Tool
 from ijfw_plugins.signals_errors import detect
 from ijfw_plugins.signals_errors.commands import Command, normal, parse
 
