@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ijfw_hookspecs import Candidate, Context, Entry, Hit, Query, Score, Signal, Tier
-from ijfw_plugins.score_duplicates import compare, score_confidence
 from msgspec.structs import replace
 
 from ijfw_core.text import digest
+from ijfw_hookspecs import Candidate, Context, Entry, Hit, Query, Score, Signal, Tier
+from ijfw_plugins.score_duplicates import compare, score_confidence
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -124,6 +124,27 @@ def test_changes_are_never_duplicates_the_other_way_round(name: str) -> None:
 def test_a_difference_that_counts(a: str, b: str) -> None:
     assert compare(a, b).verdict != "duplicate"
     assert compare(b, a).verdict != "duplicate"
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        "the configuration of the exporter is not read again before a restart",
+        "The configuraiton of the exporter isn't read again before a restart.",
+        "The configuration of the exporter is not read agian before a restart.",
+        "The configurration of the exporter is not read again before a restart!",
+        "The configuratian of the exporter is not read again before a restart.",
+        "The configuration of exporter is not read again before a restart.",
+        "## The configuration of the _exporter_ is not read again before a restart",
+        "2026-05-05T10:00:00Z The configuration of the exporter is not read again before a restart",
+        "**Decision:** The configuration of the exporter is not read again before a restart",
+        "> The  configuration of the exporter\nis not read again before a restart",
+    ],
+)
+def test_light_edits(edited: str) -> None:
+    stored = "The configuration of the exporter is not read again before a restart."
+    assert compare(stored, edited).verdict == "duplicate"
+    assert compare(edited, stored).verdict == "duplicate"
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ them are to it, `compare` decides. The score has no weight: only its relation co
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from ijfw_hookspecs import Candidate, Context, Entry, Relation, Score, hookimpl
-
 from ijfw_core.text import digest
+from ijfw_hookspecs import Candidate, Context, Entry, Relation, Score, hookimpl
 
 _ORDER: tuple[Relation, ...] = ("duplicate", "update", "near")
 

@@ -16,8 +16,8 @@ _TOKEN = re.compile(
     r"|[,;.!?():=\n—–]|->|=>"
 )
 _MARKS = re.compile(r"[*`\"“”«»]+|(?<![^\W_])_+|_+(?![^\W_])")
-_CODE = re.compile(r"`([^`\n]{1,200})`")
-_CODE_WORD = re.compile(r"[^\W_]+")
+_CODE = re.compile(r"(`{1,3})([^`\n]{1,200})\1")
+_CODE_WORD = re.compile(r"\w+")
 _BULLET = re.compile(r"\s*(?:[-*+•]\s+|#{1,6}\s+|\d{1,3}[.)]\s+|>\s+)")
 _DAY = r"20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?(?:Z|[+-]\d\d:?\d\d)?"
 _STAMP = re.compile(rf"\s*[\[(]?{_DAY}[\])]?\s*[:,–—-]?\s*")
@@ -35,6 +35,7 @@ class Word(NamedTuple):
     first: bool  # first of its sentence
     number: str  # its value, "" where it is none
     unit: str  # of the number
+    raw: str = ""  # lower case, as written
 
 
 class Part(NamedTuple):
@@ -50,7 +51,9 @@ def words() -> Any:
     import tomllib
     from importlib.resources import files
 
-    raw = tomllib.loads(files(__package__).joinpath("words.toml").read_text("utf-8"))
+    raw = tomllib.loads(
+        files("ijfw_plugins.score_duplicates").joinpath("words.toml").read_text("utf-8")
+    )
     lists = {key: value.split() for key, value in raw.items() if isinstance(value, str)}
     return raw | {key: frozenset(both_forms(value)) for key, value in lists.items()}
 
@@ -89,7 +92,9 @@ class Note:
         text = unicodedata.normalize("NFKC", strip_redactions(text[:MAX_CHARS])).strip()
         text = text.replace("’", "'")
         text, self.stamp = _unstamped(text)
-        self.code = frozenset(_CODE_WORD.findall(" ".join(_CODE.findall(text)).lower()))
+        self.code = frozenset(
+            _CODE_WORD.findall(" ".join(code for _, code in _CODE.findall(text)).lower())
+        )
         self.words = list(_words(list(_tokens(_MARKS.sub(" ", text)))))
 
     @cached_property
@@ -167,8 +172,13 @@ def _unstamped(text: str) -> tuple[str, str]:
 
 
 def _tokens(text: str) -> Iterable[str]:
-    """Words and points; "case-insensitive" is two words, so that it meets "case sensitive"."""
+    """Words and points. "case-insensitive" and "isn't" are two words, to meet "case sensitive"
+    and "is not"."""
     for token in _TOKEN.findall(text):
+        verb = words()["contractions"].get(token.lower().replace("'", ""))
+        if verb:
+            yield from (verb, "not")
+            continue
         head, dash, tail = token.rpartition("-")
         if dash and head.isalpha() and base_of(tail.lower()):
             yield from (head, tail)
@@ -198,7 +208,7 @@ def _word(token: str, following: str, first: bool) -> Word:
     table = words()
     empty = text in table["stop"] or lower in table["stop"] or lower in _units()
     stem = "" if empty or lower in table["negators"] else stem_of(text)
-    return Word(text, stem, name, first, "", "")
+    return Word(text, stem, name, first, "", "", lower)
 
 
 def _number(lower: str, following: str) -> tuple[str, str]:
@@ -252,35 +262,36 @@ def stem_of(word: str) -> str:
 
 
 _SPLITS = frozenset({"and", "but", "because", "so", "since", "or"})
-_TURNS = frozenset({"over", "than"})  # "X over Y", "rather than Y"
+_IFS = frozenset({"if", "when", "unless", "whether", "while"})
 _PREFIXES = ("un", "in", "dis", "non", "im", "ir")
 
 
 def _parts(found: list[Word]) -> Iterable[Part]:
-    """Cut at punctuation, conjunctions and negators that follow what was said before."""
+    """Cut at punctuation, conjunctions and at what turns to the thing that is not meant.
+
+    What stands behind an "if" says and denies nothing: it is left out.
+    """
     table = words()
+    pairs = zip(found, [*found[1:], None], strict=True)
     stems: list[str] = []
-    denied = seen = False
-    phrases = {tuple(p.split()): True for p in table["negator_phrases"]}
-    for place, word in enumerate(found):
+    denied = supposed = False
+    for word, after in pairs:
         text = word.text
-        pair = (text, found[place + 1].text if place + 1 < len(found) else "")
-        turn = text in _TURNS and seen and not denied
-        if text in _POINTS or text in _SPLITS or turn:
-            yield Part(frozenset(stems), denied)
-            stems, denied, seen = [], turn, False
-        elif pair in phrases and pair != ("no", "longer"):
-            if pair != ("out", "of"):
+        phrase = f"{text} {after.text}" if after else ""
+        turns = phrase in table["turns"] or (text in ("over", "than") and stems and not denied)
+        if text in _POINTS or text in _SPLITS or text in _IFS or turns:
+            if not supposed:
                 yield Part(frozenset(stems), denied)
-                stems, denied, seen = [], True, False
-            else:
-                denied = not denied
-        elif text in table["negators"]:
+            supposed = text in _IFS or (supposed and text in _SPLITS)
+            stems, denied = [], bool(turns)
+        elif phrase == "out of" or (
+            text in table["negators"] and not (word.name and text == "none")
+        ):
             denied = not denied
         elif word.stem:
             stems.append(word.stem)
-            seen = True
-    yield Part(frozenset(stems), denied)
+    if not supposed:
+        yield Part(frozenset(stems), denied)
 
 
 def base_of(text: str) -> str:

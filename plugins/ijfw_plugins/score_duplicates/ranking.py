@@ -5,9 +5,8 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from ijfw_hookspecs import Entry
-
 from ijfw_core.text import tokens
+from ijfw_hookspecs import Entry
 from ijfw_plugins.score_duplicates import Verdict, body
 from ijfw_plugins.score_duplicates.note import MAX_CHARS, Note
 from ijfw_plugins.score_duplicates.rule import judge

@@ -11,6 +11,7 @@ from ijfw_plugins.score_duplicates.note import Note, Word, base_of, opposites, w
 NEAR_COVER = 0.5
 NEAR_SHINGLES = 0.5  # measured: paraphrases of news sentences lie above it, other notes below
 CORE_FROM = 3  # words; less is too little to stand for a meaning
+VOWEL_FROM = 8  # letters; in shorter words another vowel is another word
 INSERTED_FROM = 8  # words; a shorter note changes its meaning with one word more
 
 
@@ -75,25 +76,24 @@ def _is_harmless(word: Word) -> bool:
 
 
 def _is_typo(x: Word, y: Word) -> bool:
-    """Whether two words are one with a slip: letters swapped, doubled or lost, not exchanged."""
-    if x.number or y.number or (x.name and y.name) or x.text[0] != y.text[0]:
+    """Whether two words are one with a slip: letters swapped, doubled or lost, a vowel mistaken."""
+    if x.number or y.number or (x.name and y.name) or x.raw[0] != y.raw[0]:
         return False
-    if (
-        not (x.text.isalpha() and y.text.isalpha())
-        or x.text in opposites()
-        or y.text in opposites()
-    ):
+    short, long = sorted((x.raw, y.raw), key=len)
+    if len(short) < 5 or not (short + long).isalpha() or base_of(long) == short:
         return False
-    short, long = sorted((x.text, y.text), key=len)
-    if len(short) < 5 or base_of(long) == short:
+    if {x.text, y.text} <= opposites().keys():
         return False
-    start = 0
-    while start < len(short) and short[start] == long[start]:
-        start += 1
-    if len(short) == len(long):
-        rest_short, rest_long = short[start:], long[start:]
-        return rest_short[:2] == rest_long[1::-1] and rest_short[2:] == rest_long[2:]
-    return len(long) == len(short) + 1 and long[start + 1 :] == short[start:] and start < len(short)
+    start = next((n for n, (s, t) in enumerate(zip(short, long, strict=False)) if s != t), -1)
+    if start < 0:
+        return False  # only the end differs: a form of the word, or another word
+    rest, other = short[start:], long[start:]
+    if len(short) < len(long):
+        return rest == other[1:]
+    if rest[:2] == other[1::-1] and rest[2:] == other[2:]:
+        return True
+    vowels = {rest[0], other[0]} <= set("aeiou")
+    return vowels and rest[1:] == other[1:] and len(short) >= VOWEL_FROM
 
 
 # --- alike ---------------------------------------------------------------------------------------
