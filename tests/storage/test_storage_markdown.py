@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ijfw_hookspecs import Change, Entry, Op, Tier
-from ijfw_plugins.store_markdown import MarkdownStore
 
 from ijfw_core import ledger, revert, roots
 from ijfw_core.forget import forget
 from ijfw_core.writer import Writer
+from ijfw_hookspecs import Change, Entry, Op, Tier
+from ijfw_plugins.store_markdown import MarkdownStore
 from tests.storage.plainstore import EPOCH, decision, run_of, snapshot
 
 TEXTS = st.text(alphabet="ab:*-#<\n \u2028\ud7ff", max_size=20)

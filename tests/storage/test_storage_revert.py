@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
-from ijfw_hookspecs import Change
 
 from ijfw_core import ledger, revert
 from ijfw_core.errors import NotFoundError
@@ -13,6 +12,7 @@ from ijfw_core.grammar import lessons
 from ijfw_core.roots import Roots
 from ijfw_core.text import digest
 from ijfw_core.writer import Writer
+from ijfw_hookspecs import Change
 from tests.storage.plainstore import block, decision, run_of, snapshot
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ijfw_hookspecs import Change, Op
 
 from ijfw_core import revert, roots
 from ijfw_core.writer import Writer
+from ijfw_hookspecs import Change, Op
 from tests.storage.plainstore import PlainStore, block, decision, run_of, snapshot
 
 TEXTS = st.text(alphabet="ab \n\udcff\ud7ff", max_size=12)
@@ -167,6 +167,9 @@ def test_a_cascade_gives_back_the_bytes_from_before_the_run(
         done = revert.apply(writer, later, cascade=True)
         assert not done.conflicts
         assert snapshot(writer.roots) == states[chosen - 1]
-        if done.run:
-            revert.apply(writer, [done.run])
+        if not done.run:
+            return
+        back = revert.apply(writer, [done.run])
         assert snapshot(writer.roots) == states[-1]
+        revert.apply(writer, [back.run])
+        assert snapshot(writer.roots) == states[chosen - 1]

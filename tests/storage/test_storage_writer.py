@@ -3,11 +3,10 @@
 import os
 import random
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from ijfw_hookspecs import Change, Edit, Entry, Receipt
 
 from ijfw_core import files, ledger
 from ijfw_core.errors import RefusedError
@@ -16,6 +15,7 @@ from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.roots import Roots
 from ijfw_core.text import digest
 from ijfw_core.writer import Writer
+from ijfw_hookspecs import Change, Edit, Entry, Receipt
 from tests.storage.plainstore import EPOCH, PlainStore, block, decision, run_of, snapshot
 
 RUN = run_of("run")
@@ -131,6 +131,22 @@ def test_a_save_in_an_editor_survives_between_read_and_rename(
     assert ("new" in knowledge(roots)) == (saves <= 3)
     ops = [line.op for line in log(roots)]
     assert ops.count("abandon") == min(saves, 4)
+
+
+def test_a_save_of_the_same_block_after_the_ledger_line_stays(
+    writer: Writer, roots: Roots, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer.apply(RUN, [create("e1", "old")])
+    record = ledger.append
+
+    def then_save(place: Roots, records: Sequence[ledger.Record]) -> None:
+        record(place, records)
+        (roots.memory / "knowledge.md").write_text(block("e1", "old (mine)"))
+
+    monkeypatch.setattr(ledger, "append", then_save)
+    change = Change(op="supersede", entry=decision("e1", "new"), target="e1")
+    assert writer.apply(RUN, [change])[0].status == "staged"
+    assert knowledge(roots) == block("e1", "old (mine)")
 
 
 def test_a_save_while_a_second_file_is_written_takes_back_the_first(
