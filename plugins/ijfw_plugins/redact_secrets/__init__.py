@@ -4,7 +4,6 @@ A text is looked at in several views (`views`). In each a literal gate says whic
 an anchored, bounded match reads the secret, and a validator tells it from names, references and examples.
 """
 
-import re
 from collections.abc import Sequence
 from functools import cache
 
@@ -13,12 +12,13 @@ from msgspec import Struct
 from ijfw_hookspecs import Context, Span, hookimpl
 from ijfw_plugins.redact_secrets import rules
 from ijfw_plugins.redact_secrets.assign import assignments
+from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.structure import structures
 from ijfw_plugins.redact_secrets.views import all_views, encoded
 
-_RUN = re.compile(r"[A-Za-z0-9_-]{14,}")
-_PLAIN_RUN = re.compile(r"(?:[a-z_-]+|[0-9a-f]{8}[0-9a-f-]*)\Z")
-_HALF_ESCAPE = re.compile(r"\\u[0-9a-fA-F]{0,3}\Z")
+_RUN = lazy(r"[A-Za-z0-9_-]{14,}")
+_PLAIN_RUN = lazy(r"(?:[a-z_-]+|[0-9a-f]{8}[0-9a-f-]*)\Z")
+_HALF_ESCAPE = lazy(r"\\u[0-9a-fA-F]{0,3}\Z")
 
 Piece = tuple[int, int, str, str]
 

@@ -5,9 +5,9 @@ The text is searched for keywords only; around each a bounded, anchored match re
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
+from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.values import (
     hex_like,
     name_kind,
@@ -57,7 +57,7 @@ PROBE = 256  # characters by which a value is judged
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 
 # From the end of the keyword: the rest of the name, then how the value is joined to it.
-_JOIN = re.compile(
+_JOIN = lazy(
     r"""(?P<rest>[\w.-]{0,40}+)
     (?:
       (?P<op>(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}(?:={1,3}|=>|:=?(?!:)|->|→|：|\|)>?(?![=>:])
@@ -73,19 +73,19 @@ _JOIN = re.compile(
     )""",
     re.X,
 )
-_QUOTE = re.compile(r"[bBrRfFuU@$]{0,2}(\\*[\"']|`{1,3}|&quot;|&#3[49];|“|‘|\*\*(?=\w))")
-_WRAPPER = re.compile(
+_QUOTE = lazy(r"[bBrRfFuU@$]{0,2}(\\*[\"']|`{1,3}|&quot;|&#3[49];|“|‘|\*\*(?=\w))")
+_WRAPPER = lazy(
     r"(?:\[|\(|\{|!!str |new |[A-Za-z_][\w.]{2,40}\((?:[a-z]{1,10}=)?|[A-Za-z]{1,12}::from\()[ \t]{0,2}(?=[bBrRfF]?\\*[\"'`])"
 )
 _CLOSING = {"“": "”", "‘": "’"}
-_PLAIN = re.compile(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*+)*+")
-_ENCODED = re.compile(r"[A-Za-z0-9+/=_.-]*+")
-_NEXT = re.compile(
+_PLAIN = lazy(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*+)*+")
+_ENCODED = lazy(r"[A-Za-z0-9+/=_.-]*+")
+_NEXT = lazy(
     r"&(?=[\w.\[\]-]{1,60}=)|&amp;|;(?=[\w .-]{1,40}=|\s|$|(?:return|var|let|const)\b|[\w$]{1,30}[.({\[])|[,;|](?=\\*[\"']?[\w.-]{1,40}\\*[\"']?[ ]?[=:])|&quot;|%26(?=\w)|\[REDACTED|\]\[REDACTED"
 )
 _TRAILING = ".,;:)]}>"
-_WORD_BEFORE = re.compile(r"([A-Za-z]{2,14})[ _-]\Z")
-_URL_SECRET = re.compile(r"https?://[^\s\"'<>`\\]{8,400}")
+_WORD_BEFORE = lazy(r"([A-Za-z]{2,14})[ _-]\Z")
+_URL_SECRET = lazy(r"https?://[^\s\"'<>`\\]{8,400}")
 
 
 class Found(NamedTuple):

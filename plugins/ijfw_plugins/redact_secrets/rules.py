@@ -13,12 +13,13 @@ from typing import Any
 
 import msgspec
 
+from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.values import VALIDATORS, entropy
 
 FAMILIES = ("prefix", "prefix_more", "structure", "context")
 USER_TIMEOUT = 0.5  # seconds a user rule may take on one text; then the text is withheld
 
-_RUN = re.compile(r"[A-Za-z0-9_-]+")
+_RUN = lazy(r"[A-Za-z0-9_-]+")
 
 
 class Allowlist(msgspec.Struct, frozen=True, rename="camel"):

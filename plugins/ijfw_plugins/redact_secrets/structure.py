@@ -4,27 +4,28 @@ import re
 from collections.abc import Iterator
 
 from ijfw_plugins.redact_secrets.assign import Found
+from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.values import name_kind, placeholder, reference, token_like
 
 KEY_SIZE = 24 << 10  # characters of a private key that are looked at
-_BEGIN = re.compile(r"-{2,6} ?BEGIN [A-Z0-9 ]{0,40}\Z")
-_END = re.compile(r"-{2,6} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-{0,6}")
-_IS_END = re.compile(r"-{2,6} ?END [A-Z0-9 ]{0,40}\Z")
-_REST = re.compile(r"PRIVATE KEY(?: BLOCK)?-{0,6}")
-_BODY = re.compile(
+_BEGIN = lazy(r"-{2,6} ?BEGIN [A-Z0-9 ]{0,40}\Z")
+_END = lazy(r"-{2,6} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-{0,6}")
+_IS_END = lazy(r"-{2,6} ?END [A-Z0-9 ]{0,40}\Z")
+_REST = lazy(r"PRIVATE KEY(?: BLOCK)?-{0,6}")
+_BODY = lazy(
     r"(?:(?:\\+[nrt]|[\s\"'`+,;|>#*:\\-]|\d{1,5}(?:→|\||:)){1,80}+"
     r"|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]{0,200}"
     r"|[A-Za-z0-9+/=_]{16,}+|[A-Za-z0-9+/=]{1,15}(?=\s*\\*[nr\"']|\s*\Z))*+"
 )
-_LONG = re.compile(r"[A-Za-z0-9+/]{16}")
-_TAIL = re.compile(r"(?:[A-Za-z0-9+/=]{1,128}(?:\\+[nr]|\s|[\"'+,>|]){0,24})+\Z")
+_LONG = lazy(r"[A-Za-z0-9+/]{16}")
+_TAIL = lazy(r"(?:[A-Za-z0-9+/=]{1,128}(?:\\+[nr]|\s|[\"'+,>|]){0,24})+\Z")
 
-_COOKIE = re.compile(
+_COOKIE = lazy(
     r"(?:set-)?cookies?[\"'\]]{0,2}\s{0,3}(?:=>|[:=,])\s{0,3}[\"'`]?(?=[^\s;=]{1,80}=)", re.I
 )
-_CRUMB = re.compile(r"([^\s;=\"',]{1,80})=([^;\s\"'`\\<>]{0,4096})")
-_CRUMB_END = re.compile(r"[\"'`\n\\]|\Z")
-_CRUMB_NAME = re.compile(
+_CRUMB = lazy(r"([^\s;=\"',]{1,80})=([^;\s\"'`\\<>]{0,4096})")
+_CRUMB_END = lazy(r"[\"'`\n\\]|\Z")
+_CRUMB_NAME = lazy(
     r"sess|sid|auth|token|csrf|xsrf|jwt|secret|login|remember|identity|sso|saml|clearance|credential|key",
     re.I,
 )
@@ -44,13 +45,13 @@ _ATTRIBUTE = frozenset(
     }
 )
 
-_SECRET_KIND = re.compile(r"[\"']?kind[\"']?\s{0,3}:\s{0,3}[\"']?Secret\b")
-_YAML_DATA = re.compile(r"^([ \t]{0,40})(?:data|stringData):[ \t]*\r?\n", re.M)
-_YAML_ITEM = re.compile(r"([ \t]{1,60})([\w.-]{1,128}):[ \t]+(?:[|>][+-]?[ \t]*)?([^\n]{1,8192})?")
-_JSON_DATA = re.compile(r"[\"'](?:data|stringData)[\"']\s{0,4}:\s{0,4}\{([^{}]{1,16000})\}")
-_JSON_ITEM = re.compile(r"[\"'][\w.-]{1,128}[\"']\s{0,4}:\s{0,4}[\"']([^\"'\\]{1,8192})[\"']")
+_SECRET_KIND = lazy(r"[\"']?kind[\"']?\s{0,3}:\s{0,3}[\"']?Secret\b")
+_YAML_DATA = lazy(r"^([ \t]{0,40})(?:data|stringData):[ \t]*\r?\n", re.M)
+_YAML_ITEM = lazy(r"([ \t]{1,60})([\w.-]{1,128}):[ \t]+(?:[|>][+-]?[ \t]*)?([^\n]{1,8192})?")
+_JSON_DATA = lazy(r"[\"'](?:data|stringData)[\"']\s{0,4}:\s{0,4}\{([^{}]{1,16000})\}")
+_JSON_ITEM = lazy(r"[\"'][\w.-]{1,128}[\"']\s{0,4}:\s{0,4}[\"']([^\"'\\]{1,8192})[\"']")
 
-_DISCORD = re.compile(
+_DISCORD = lazy(
     r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,45}"
 )
 

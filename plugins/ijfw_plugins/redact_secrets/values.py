@@ -11,8 +11,10 @@ from collections import Counter
 from functools import lru_cache
 from math import log2
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
-_PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+from ijfw_plugins.redact_secrets.lazy import lazy
+
+_WORDS = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+_PIECE = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
 def _set(words: str) -> frozenset[str]:
@@ -149,38 +151,38 @@ _STOP = _set(
     "yourkey passphrase pwd mypass invalid wrong wrongpassword badpassword correct notasecret dummykey dummytoken samplekey "
     "notset unset disabled enabled auto inherit bool int number object any function async await import export const"
 )
-_ENTITLED = re.compile(
+_ENTITLED = lazy(
     r"(?:your|insert|enter|replace|change|put|my|some|example|sample|dummy|fake|mock|placeholder|todo"
     r"|the|add|set|use|not)(?:[-_ .][a-z]+)+\W{0,3}"
     r"|(?:[-_ .]?(?:your|here|replace|example|placeholder|dummy|fake|change|me|api|key|token|secret"
     r"|password|insert|my|value|goes|x{3,}+))++\W{0,3}"
 )
-_REFERENCE = re.compile(
+_REFERENCE = lazy(
     r"\$\{|\$\(|\$\{\{|\$[A-Za-z_]\w*\Z|\{\{|\{[A-Za-z_][\w.!:\[\]()\"']*\}|<[^<>]{1,60}>?\Z|%[A-Za-z_]\w*%|%\(\w+\)s?|"
     r"#\{|@\{|env[.:(\[]|process\.env|os\.(?:environ|getenv)|ENV\[|System\.getenv|import\.meta|vault:|arn:aws|op://|ref\+|"
     r"secretref:|projects/|file:|data:[a-z]|@\w+\.?\w*\(|ENC\[|AQICAH|ansible-vault|\$ANSIBLE|!vault|sops:|"
     r"\[REDACTED|\[redacted|\(redacted|\*\*\*|secretsmanager|ssm:|keyring:|config\.|settings\.|self\.|this\.|args\.|opts\.|options\.|"
     r"req\.|ctx\.|props\.|state\.|data\.|params\.|sha(?:1|256|384|512)[-:]|h1:|md5[-:]|urn:|spdx"
 )
-_MARKED = re.compile(r"\[REDACTED(?::|\])|\*{3}|x{6}|X{6}|\.{3}\Z|…\Z|•{3}")
-_CALL = re.compile(
+_MARKED = lazy(r"\[REDACTED(?::|\])|\*{3}|x{6}|X{6}|\.{3}\Z|…\Z|•{3}")
+_CALL = lazy(
     r"[A-Za-z_][A-Za-z_.]*[0-9]?\(|(?:await|new|async|func|function|lambda|return|typeof)\b"
 )
-_PATH = re.compile(
+_PATH = lazy(
     r"(?:\.{0,2}|~|[A-Za-z]:|\$HOME)?[/\\]{1,2}[\w.-]+(?:[/\\][\w.-]*)*\Z|[\w.-]+(?:/[\w.-]+)*/?[\w-]+\.[a-z]{1,5}\Z"
 )
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,24}://")
-_CODE_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+\Z")
-_SCREAMING = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z")
-_TIME = re.compile(
+_URL = lazy(r"[A-Za-z][A-Za-z0-9+.-]{1,24}://")
+_CODE_NAME = lazy(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+\Z")
+_SCREAMING = lazy(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z")
+_TIME = lazy(
     r"[\d:.,TZ/+\- ]+\Z|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?\Z|v?\d+(?:\.\d+){1,3}[\w.-]{0,12}\Z"
 )
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
-_HEX = re.compile(r"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)\Z")
+_UUID = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+_HEX = lazy(r"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)\Z")
 _SEQUENCES = "0123456789abcdefghijklmnopqrstuvwxyz0123456789012345678909876543210"
-_CONSONANTS = re.compile(r"[b-df-hj-np-tv-xz]{6}", re.I)  # no word of ours has so many in a row
+_CONSONANTS = lazy(r"[b-df-hj-np-tv-xz]{6}", re.I)  # no word of ours has so many in a row
 _SPECIAL = frozenset("!@#$%^&*~+=?|{}()[]<>;,`\\")
-_ALGORITHM = re.compile(
+_ALGORITHM = lazy(
     r"(?:sha|md|aes|rsa|hs|rs|es|ps|ed|utf|base|oauth|argon|blake|scrypt|bcrypt|pbkdf|x)[-_]?\d{1,5}"
     r"[a-z]{0,4}(?:[-_][a-z0-9]{1,10}){0,4}\Z",
     re.I,
@@ -291,8 +293,8 @@ def password_like(value: str, quoted: bool) -> bool:
     return len(value) >= 12 and (random_looking(value) or _CONSONANTS.search(value) is not None)
 
 
-_SENTENCE = re.compile(r"[a-zA-Z]+[!?;,=|)(\[\]{}<>]*|[(\[{<].*|[a-z]+[,;|&]+[a-z]+.*")
-_WORDY = re.compile(
+_SENTENCE = lazy(r"[a-zA-Z]+[!?;,=|)(\[\]{}<>]*|[(\[{<].*|[a-z]+[,;|&]+[a-z]+.*")
+_WORDY = lazy(
     r"[a-z]+(?:_[a-z]+)+_?\d{1,2}|[a-z]{3,}[A-Z][a-z]+\d?|[a-z]+\d\Z|\d+[a-z]{1,5}|[a-z]+\[\d+\]"
 )
 

@@ -10,21 +10,23 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from ijfw_plugins.redact_secrets.lazy import lazy
+
 # C0 controls but tab and newlines, soft hyphen, zero-width, bidi, variation selectors, tag block, ANSI.
-_HIDDEN = re.compile(
+_HIDDEN = lazy(
     "\x1b\\[[0-9;?]{0,16}[ -/]?[@-~]|[\x00-\x08\x0e-\x1f\x7f\u00ad\u034f\u061c\u180e\u200b-\u200f"
     "\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
 )
-_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[\"'\\/bfnrt])")
+_ESCAPE = lazy(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[\"'\\/bfnrt])")
 _SIMPLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_ENTITY = re.compile(r"&(?:quot|apos|amp|lt|gt|nbsp|#(?:\d{2,5}|x[0-9a-fA-F]{2,4}));")
+_ENTITY = lazy(r"&(?:quot|apos|amp|lt|gt|nbsp|#(?:\d{2,5}|x[0-9a-fA-F]{2,4}));")
 _NAMED = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">", "nbsp": " "}
-_PERCENT = re.compile(r"%[0-7][0-9a-fA-F]")
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{40,4000}={0,2}")
-_BREAK = re.compile(
+_PERCENT = lazy(r"%[0-7][0-9a-fA-F]")
+_BASE64 = lazy(r"[A-Za-z0-9+/_-]{40,4000}={0,2}")
+_BREAK = lazy(
     r"\n[ \t>|]{0,24}([\"']?)(?=([A-Za-z0-9+/_.-]{4,512}={0,2})[\"'`,;)]{0,3}[ \t\r]*(?:\n|\Z))"
 )
-_LEFT = re.compile(  # for the reversed text in front of a line break
+_LEFT = lazy(  # for the reversed text in front of a line break
     r"\r?[ \t]{0,8}(?:[+.\\]?[ \t]{0,8}([\"'])|\\?)[ \t]{0,8}([A-Za-z0-9+/_=.-]{8,512})"
 )
 
