@@ -36,6 +36,7 @@ def shell(output: str, **fields: Any) -> Tool:
         Tool(name="Read", kind="read", input="x", output="File does not exist.", failed=True),
         Tool(name="Edit", kind="edit", output="String to replace not found in file.", failed=True),
         Tool(name="WebFetch", kind="other", output=TRACEBACK),
+        Tool(name="TaskOutput", kind="other", output="No task found with ID: a1", failed=True),
         Tool(name="mcp__x__y", kind="mcp", output=TRACEBACK, failed=False),
         shell("The user doesn't want to proceed with this tool use.", input="rm x", failed=True),
         shell("[Request interrupted by user for tool use]", input="make", failed=True),

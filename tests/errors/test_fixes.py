@@ -208,6 +208,9 @@ def test_a_command_that_still_runs_in_the_background_passed_nothing() -> None:
         ("cargo test", "cargo build", "", False),
         ("python a.py", "python b.py", "", False),
         ("npm install && npm test", "npm test", "", True),
+        ("npm test", "npm install && npm test", "", True),
+        ("npm test", "npm run lint && npm test", "", False),
+        ("pip install x", "pip install x && python run.py", "", False),
     ],
 )
 def test_which_success_covers_which_failure(
@@ -244,3 +247,32 @@ def test_other_work_has_another_normal_form(one: str, other: str) -> None:
 def test_quotes_are_not_cut() -> None:
     line = """bash -c "a; b && c | d" && git commit -m 'x; y'"""
     assert commands.parse(line).stages == (('bash -c "a; b && c | d"',), ("git commit -m 'x; y'",))
+
+
+def test_a_document_that_is_fed_to_a_command_is_no_command() -> None:
+    line = "python3 - <<'EOF'\nrm -rf x; pip install y\nEOF\nmake"
+    assert commands.parse(line).stages == (("python3 - <<'EOF'",), ("make",))
+
+
+def test_a_file_written_by_the_shell_is_a_change() -> None:
+    agent = Agent()
+    agent.run("pytest", PYTEST_FAILED, 1)
+    agent.run("cat > calc.py <<'EOF'\nchmod = 1\nEOF", "", 0)
+    assert only(agent.run("pytest", "1 passed in 0.01s\n", 0)).text == "wrote calc.py"
+
+
+def test_a_line_that_was_only_moved_is_not_told() -> None:
+    agent = Agent()
+    agent.run("pytest", PYTEST_FAILED, 1)
+    agent.edit("calc.py", "-  return a", "-if x:", "+if y:", "+    return a")
+    assert (
+        only(agent.run("pytest", "1 passed in 0.01s\n", 0)).text == "calc.py: if y: instead of x:"
+    )
+
+
+def test_an_old_line_stays_whole_where_its_rest_would_not_be() -> None:
+    agent = Agent()
+    agent.run("pytest", PYTEST_FAILED, 1)
+    agent.edit("calc.py", "-def f(a, b):", "+def f(a, c):")
+    fix = only(agent.run("pytest", "1 passed in 0.01s\n", 0))
+    assert fix.text == "calc.py: def f(a, c): instead of def f(a, b):"

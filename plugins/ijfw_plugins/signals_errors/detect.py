@@ -18,9 +18,11 @@ HEAD = 64 * 1024  # characters looked at from the start of an output
 TAIL = 512 * 1024  # and from its end, where errors stand
 WINDOW = 8192
 HITS = 2000
+UNKNOWN = "ExitCode"  # signature of a failure that says nothing of its cause
 KNOWN = 74  # rank from which a rule knows its tool
 WEAK = 35  # rank of rules that only know words: they take no sums of a report
 WRAPPER = 20  # rank of lines that only repeat that something failed
+AROUND = 4000  # characters before and after a line in which its signature is looked for
 FEW = 4  # lines of an output that can be a complaint and nothing else
 LINE = 4096  # longer lines are cut at a blank
 
@@ -216,11 +218,10 @@ def _signature(hit: _Hit, text: str) -> str:
     if not told and rule.sig and (found := compiled(rule.sig).search(hit.line)):
         told = found.group("sig")
     if not told and rule.seek:
-        around = hit.start - 2000, hit.match.end() + 4000
-        if (found := compiled(rule.seek).search(text, hit.match.end(), around[1])) or (
-            found := compiled(rule.seek).search(text, max(around[0], 0), hit.match.end())
-        ):
-            told = found.group("sig")
+        seek, end = compiled(rule.seek), hit.match.end()
+        after = seek.search(text, end, end + AROUND)
+        if around := after or seek.search(text, max(hit.start - AROUND, 0), end):
+            told = around.group("sig")
     if told:
         told = rule.map.get(told) or rule.map.get("*") or told
     if not told:
@@ -230,7 +231,7 @@ def _signature(hit: _Hit, text: str) -> str:
     if told not in ("", "Error", "Exception"):
         return told
     end = hit.match.end()
-    return derive(hit.line, text[end : end + 2000], told)
+    return derive(hit.line, text[end : end + AROUND], told)
 
 
 def literal(line: str) -> str:
@@ -275,4 +276,4 @@ def _last(text: str, exit_code: int | None) -> Found:
     if not line:
         line = "failed without output" if exit_code is None else f"exit code {exit_code}"
     signature = derive(line)
-    return Found(_short(line), "ExitCode" if signature == "Error" else signature)
+    return Found(_short(line), UNKNOWN if signature == "Error" else signature)

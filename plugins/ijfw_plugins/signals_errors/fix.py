@@ -11,12 +11,14 @@ from ijfw_plugins.signals_errors.commands import covers, parse, words
 from ijfw_plugins.signals_errors.judge import here
 from ijfw_plugins.signals_errors.tables import word
 
-LIMIT = 1000  # characters of a fix
+LIMIT = 1000  # bytes of a fix
 LINE = 240  # and of one changed line in it
 EDITS = 4  # edits told in a fix
+SHOWN = 3  # lines shown of an edit that only adds or removes
 PAIRS = 20  # lines of an edit that are compared with each other
 
 _NOTHING = re.compile(r"\s*(?:#.*|//.*|/\*.*|\*.*|[{}()\[\];,]*|pass|\"\"\"|''')\s*$")
+_WRITTEN = re.compile(r"(?:cat|tee|echo|printf)\b[^>]*(?:>{1,2}|tee(?: -a)?)\s*([\w./~-]+)")
 _WORD = re.compile(r"\w+|[^\w\s]")
 _TEST_FILE = re.compile(r"(?i)(?:^|[._-])(?:tests?|specs?)(?:[._-]|$)")
 _BACKGROUND = re.compile(r"\s*Command running in background")
@@ -47,14 +49,8 @@ def fixes(event: AgentEvent, context: Context) -> list[Signal]:
         if not covers(mine, theirs, test):
             continue
         between = _until_next_run(earlier[at + 1 :], theirs, test)
-        text = _words(
-            between,
-            failing,
-            tool,
-            len(between) == len(earlier) - at - 1,
-            signal.text,
-            event.cwd or context.project,
-        )
+        last = tool if len(between) == len(earlier) - at - 1 else None
+        text = _words(between, failing, last, signal.text, (event.cwd, context.project))
         if text:
             found.append(
                 Signal(
@@ -95,40 +91,40 @@ def _test(key: str) -> str:
 
 
 def _until_next_run(events: Sequence[AgentEvent], command: str, test: str) -> list[Tool]:
+    """The calls after an error up to the next run of its command, that run included."""
     tools: list[Tool] = []
     for event in events:
         if event.tool is None:
             continue
-        if event.tool.kind == "shell" and covers(here(event.tool.input, event.cwd), command, test):
-            tools.append(event.tool)
-            break
         tools.append(event.tool)
-    else:
-        return tools
+        if event.tool.kind == "shell" and covers(here(event.tool.input, event.cwd), command, test):
+            break
     return tools
 
 
 def _words(
-    between: Sequence[Tool], failing: Tool, passing: Tool, adjacent: bool, error: str, cwd: str
+    between: Sequence[Tool], failing: Tool, passing: Tool | None, error: str, folders: Sequence[str]
 ) -> str:
-    """What was changed, as a colleague would write it; "" where nothing was."""
-    edits = [_edit(tool, cwd) for tool in between if tool.kind == "edit" and not tool.failed]
+    """What was changed, as a colleague would write it; "" where nothing was.
+
+    `passing` is None where the command was run in between: what came later did not fix this error.
+    """
+    edits = [_edit(tool, folders) for tool in between if tool.kind == "edit" and not tool.failed]
     named = list(dict.fromkeys(text for text in edits if text))
     near = [one for one in named if _file(one) in error + failing.input]
     kept = [*near, *(one for one in reversed(named) if one not in near)][:EDITS]
     kept.sort(key=lambda one: bool(_TEST_FILE.search(_file(one))))
-    shells = [tool for tool in between if tool.kind == "shell"]
-    if adjacent:
-        shells.append(passing)
-    commands = list(dict.fromkeys(one for tool in shells for one in _ran(tool)))
+    shells = [tool for tool in (*between, passing) if tool is not None and tool.kind == "shell"]
     before = set(_ran(failing))
-    parts = kept + [f"ran {one}" for one in commands if one not in before][-EDITS:]
-    if adjacent and (setting := _settings(passing.input, failing.input)):
-        parts.append(f"ran with {setting}")
+    commands = dict.fromkeys(one for tool in shells for one in _ran(tool) if one not in before)
+    parts = [*kept, *list(commands)[-EDITS:]]
+    if passing is not None:
+        parts.extend(f"ran with {one}" for one in _settings(passing.input, failing.input))
     text = ""
     for part in parts:
-        if len(text) + len(part) + 2 <= LIMIT:
-            text = f"{text}; {part}" if text else part
+        longer = f"{text}; {part}" if text else part
+        if len(longer.encode("utf-8", "surrogatepass")) <= LIMIT:
+            text = longer
     return text
 
 
@@ -137,35 +133,29 @@ def _file(edit: str) -> str:
 
 
 def _ran(tool: Tool) -> Iterator[str]:
-    """The simple commands of a successful call that change the surroundings."""
+    """What a successful call changed in the surroundings, in words."""
     if tool.failed or tool.exit_code not in (0, None):
         return
     for stage in parse(tool.input).stages:
         simple = words(stage[0])
         if word("changes").match(simple):
-            yield _short(one_line(simple))
+            yield f"ran {_short(one_line(simple))}"
+        elif written := _WRITTEN.match(stage[-1]):
+            yield f"wrote {_short(written.group(1))}"
 
 
-def _settings(passing: str, failing: str) -> str:
+def _settings(passing: str, failing: str) -> list[str]:
+    """Assignments of the environment that only the passing command has."""
     mine = {one for group in _ASSIGNED.findall(passing) for one in group.split()}
     theirs = {one for group in _ASSIGNED.findall(failing) for one in group.split()}
-    return " ".join(sorted(mine - theirs))[:LINE]
+    return sorted(one for one in mine - theirs if len(one) <= LINE)
 
 
-def _edit(tool: Tool, cwd: str) -> str:
+def _edit(tool: Tool, folders: Sequence[str]) -> str:
     """One edit in words: the file, and the new line instead of the old one."""
     path, _, diff = tool.input.partition("\n")
-    path = path.strip().removeprefix(cwd.rstrip("/") + "/" if len(cwd) > 1 else "")
-    old = [
-        line[1:]
-        for line in diff.split("\n")
-        if line.startswith("-") and not line.startswith("--- ")
-    ]
-    new = [
-        line[1:]
-        for line in diff.split("\n")
-        if line.startswith("+") and not line.startswith("+++ ")
-    ]
+    old = [line[1:].strip() for line in diff.split("\n") if _is(line, "-")]
+    new = [line[1:].strip() for line in diff.split("\n") if _is(line, "+")]
     gone = [line for line in old if line not in new and not _NOTHING.match(line)]
     came = [line for line in new if line not in old and not _NOTHING.match(line)]
     if not gone and not came:
@@ -173,14 +163,25 @@ def _edit(tool: Tool, cwd: str) -> str:
     if gone and came:
         old_line, new_line = (_short(line) for line in _closest(gone[:PAIRS], came[:PAIRS]))
         said = f"{new_line} instead of {_without_start(old_line, new_line)}"
+        rest = max(len(gone), len(came)) - 1
     else:
-        said = ("added " if came else "removed ") + " / ".join(
-            _short(line) for line in (came or gone)[:3]
-        )
-    rest = max(len(gone), len(came)) - (1 if gone and came else min(3, len(came or gone)))
-    return f"{path}: {said}" + (
-        f" (and {rest} more line{'s' if rest > 1 else ''})" if rest > 0 else ""
-    )
+        lines = (came or gone)[:SHOWN]
+        said = ("added " if came else "removed ") + " / ".join(map(_short, lines))
+        rest = len(came or gone) - len(lines)
+    more = f" (and {rest} more line{'s' if rest > 1 else ''})" if rest > 0 else ""
+    return f"{_path(path.strip(), folders)}: {said}{more}"
+
+
+def _path(path: str, folders: Sequence[str]) -> str:
+    """A path without the folder of the project; outside of it only its end."""
+    for folder in folders:
+        if len(folder) > 1 and path.startswith(folder.rstrip("/") + "/"):
+            return path[len(folder.rstrip("/")) + 1 :]
+    return "/".join(PurePosixPath(path).parts[-2:]) if path.startswith("/") else path
+
+
+def _is(line: str, mark: str) -> bool:
+    return line.startswith(mark) and not line.startswith(mark * 3 + " ")
 
 
 def _closest(old: Sequence[str], new: Sequence[str]) -> tuple[str, str]:
@@ -202,9 +203,11 @@ def _short(line: str) -> str:
 
 
 def _without_start(old: str, new: str) -> str:
-    """An old line without the words that it shares with the start of the new one."""
+    """An old line without the words it shares with the start of the new one, if it stays whole."""
     mine, theirs = old.split(" "), new.split(" ")
     shared = 0
     while shared < min(len(mine), len(theirs)) - 1 and mine[shared] == theirs[shared]:
         shared += 1
-    return " ".join(mine[shared:])
+    rest = " ".join(mine[shared:])
+    whole = all(rest.count(one) == rest.count(other) for one, other in ("()", "[]", "{}"))
+    return rest if whole else old

@@ -28,7 +28,7 @@ def error(tool: Tool, cwd: str = "") -> Signal | None:
     else:
         return None
     found = detect.find(tool.output, command, tool.exit_code, tool.failed)
-    if found is None or (tool.kind in ("read", "edit") and not _MACHINE.search(found.line)):
+    if found is None or not _teaches(tool, found):
         return None
     line = one_line(found.line)
     about = (
@@ -41,6 +41,13 @@ def error(tool: Tool, cwd: str = "") -> Signal | None:
         key=key(found, about, cwd),
         signature=found.signature,
     )
+
+
+def _teaches(tool: Tool, found: detect.Found) -> bool:
+    """The agent's own tools fail on its slips: only what names a cause is worth a signal."""
+    if tool.kind in ("read", "edit"):
+        return _MACHINE.search(found.line) is not None
+    return tool.kind != "other" or found.signature != detect.UNKNOWN
 
 
 def key(found: detect.Found, command: str, cwd: str) -> str:
