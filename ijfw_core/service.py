@@ -65,7 +65,8 @@ def capture(
     report = worker.conclude(project, hearing.session, signals, hearing.fresh, dry_run=dry_run)
     if not dry_run:
         project.writer.ready()
-        hearing.save_bookmarks()
+        if not report.withheld:
+            hearing.save_bookmarks()
     captured = Captured(
         session=report.session,
         events=hearing.events,

@@ -44,6 +44,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     stored: tuple[str, ...] = ()
     staged: tuple[str, ...] = ()
     dropped: int = 0
+    withheld: int = 0  # refused at the last gate; they are judged again next time
     judged: tuple[Judged, ...] = ()
     line: str = ""  # one line for a person; "" when nothing was stored
 
@@ -189,6 +190,7 @@ def _store(project: "Project", run: Run, judged: Sequence[Judged], log: Sequence
         stored=stored,
         staged=staged,
         dropped=sum(item.verdict.action == "drop" for item in outcome),
+        withheld=sum(status in {"withheld", "conflict"} for status in done.values()),
         judged=tuple(outcome),
         line=_line(project, changes, stored),
     )
@@ -285,6 +287,9 @@ def _tell(project: "Project", report: Report) -> None:
     if report.stored:
         notice = Notice(topic="stored", message=report.line, entries=report.stored)
         project.hooks.notify(notice, context)
+    if report.withheld:
+        message = f"{report.withheld} not written: a redactor or another writer was in the way"
+        project.hooks.notify(Notice(topic="withheld", message=message, level="warning"), context)
     if report.staged:
         message = f"{len(report.staged)} waiting for review: ijfw memory review"
         project.hooks.notify(

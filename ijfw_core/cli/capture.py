@@ -43,6 +43,8 @@ def capture(
         say(report.line)
     elif not dry_run:
         say(f"Stored nothing new; {len(report.staged)} staged, {report.dropped} dropped.")
+    if report.withheld:
+        say(f"{report.withheld} not written, and kept for the next capture.")
     if report.staged:
         say("Staged memories wait for you: ijfw memory review")
 

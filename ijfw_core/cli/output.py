@@ -1,5 +1,6 @@
 """How every command speaks: JSON with --json, tables on a terminal, plain lines in pipes."""
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
@@ -61,6 +62,9 @@ def report_errors(command: Callable[P, R]) -> Callable[P, R]:
         except IjfwError as error:
             warn(f"ijfw: {error}")
             raise SystemExit(error.code) from error
+        except BrokenPipeError:  # the reader of our output has gone, as with `| head`
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise SystemExit(1) from None
         except OSError as error:
             where = f" ({error.filename})" if error.filename else ""
             warn(f"ijfw: {error.strerror or error}{where}. Nothing that was stored before is lost.")
