@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from ijfw_core import files
 from ijfw_core.errors import IjfwError
@@ -32,15 +33,22 @@ class Running(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def touch(place: Roots, running: Running, redact: Callable[[str], str]) -> None:
-    """Note that a session was heard now. Nothing is noted that looks like a secret."""
+    """Note that a session was heard now. Nothing is noted that looks like a secret.
+
+    Its end stands in a file of its own: the child of an earlier event may be slower, and must not
+    take it back.
+    """
     path = _path(place, running.session)
+    noted = replace(running, ended=False)
     before = _read(path)
-    if before == running or (before is not None and not running.transcript):
+    if before == noted or (before is not None and not running.transcript):
         os.utime(path)
+    elif all(redact(text) == text for text in (running.session, running.transcript, running.cwd)):
+        files.replace(path, msgspec.json.encode(noted).decode())
+    else:
         return
-    if any(redact(text) != text for text in (running.session, running.transcript, running.cwd)):
-        return
-    files.replace(path, msgspec.json.encode(running).decode())
+    if running.ended:
+        path.with_suffix(".ended").touch(0o600)
 
 
 def idle(place: Roots, now: float | None = None) -> list[Running]:
@@ -61,8 +69,8 @@ def idle(place: Roots, now: float | None = None) -> list[Running]:
 
 def ended(place: Roots) -> list[Running]:
     """The sessions that ended and were not concluded yet."""
-    every = [_read(path) for path in _every(place, ".session")]
-    return [running for running in every if running is not None and running.ended]
+    every = [_read(path.with_suffix(".session")) for path in _every(place, ".ended")]
+    return [replace(running, ended=True) for running in every if running is not None]
 
 
 def worker_lock(place: Roots) -> Path:
@@ -88,6 +96,7 @@ def done(place: Roots, session: str, heard: int) -> None:
     path = _path(place, session)
     if stamp(place, session) == heard:
         files.remove(path)
+        path.with_suffix(".ended").unlink(missing_ok=True)
 
 
 def judged(place: Roots, session: str) -> set[str]:
@@ -118,7 +127,7 @@ def sweep(place: Roots) -> None:
 
 def clear(place: Roots) -> None:
     """Forget every session that runs."""
-    for path in _every(place, ".session"):
+    for path in (*_every(place, ".session"), *_every(place, ".ended")):
         path.unlink(missing_ok=True)
 
 
