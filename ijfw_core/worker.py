@@ -273,7 +273,7 @@ def _lesson(project: "Project", run: Run, item: Judged) -> Lesson:
 
 
 def _line(project: "Project", changes: Sequence[Change], stored: Sequence[str]) -> str:
-    names = [c.entry.summary for c in changes if c.entry and c.entry.id in stored]
+    names = [cap(c.entry.summary, 64) for c in changes if c.entry and c.entry.id in stored]
     if not names:
         return ""
     word = "memory" if len(names) == 1 else "memories"
