@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from ijfw_hookspecs import FileEdit
 from ijfw_plugins.platform_claude_code import ClaudeCode
 from ijfw_plugins.platform_claude_code.install import EVENTS

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ijfw_hookspecs import AgentEvent, Reply
-from ijfw_plugins.platform_claude_code import ClaudeCode, platform_adapter
 
 from ijfw_core.text import wrap_memory
+from ijfw_hookspecs import AgentEvent, Reply
+from ijfw_plugins.platform_claude_code import ClaudeCode, platform_adapter
 
 COMMON = {
     "session_id": "s1",
@@ -91,6 +91,8 @@ def test_prompt() -> None:
     )
     assert parse("UserPromptSubmit", prompt="<task-notification>x</task-notification>") is None
     assert parse("UserPromptSubmit", prompt="  ") is None
+    assert parse("UserPromptSubmit", prompt="/compact keep the plan") is None
+    assert parsed("UserPromptSubmit", prompt="/usr/bin is missing").text == "/usr/bin is missing"
     assert parse("UserPromptSubmit", prompt=["x"]) is None
     assert parsed("UserPromptSubmit", prompt="go", agent_id="a1").synthetic
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ijfw_hookspecs import AgentEvent
-from ijfw_plugins.platform_claude_code import ClaudeCode, transcript
 
 from ijfw_core.text import wrap_memory
+from ijfw_hookspecs import AgentEvent
+from ijfw_plugins.platform_claude_code import ClaudeCode, transcript
 
 Json = dict[str, Any]
 

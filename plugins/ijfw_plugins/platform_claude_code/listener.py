@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
-from ijfw_hookspecs import AgentEvent
 from msgspec import Struct
 
 from ijfw_core.text import digest, parse_time
+from ijfw_hookspecs import AgentEvent
 from ijfw_plugins.platform_claude_code import NAME, records, tools
 from ijfw_plugins.platform_claude_code import text as texts
 

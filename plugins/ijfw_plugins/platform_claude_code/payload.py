@@ -1,19 +1,22 @@
 """Claude Code's hook payloads as events, and our replies as the JSON its hooks print."""
 
 import os
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 import msgspec
-from ijfw_hookspecs import AgentEvent, EventKind, Reply
 from msgspec import Struct
 
+from ijfw_hookspecs import AgentEvent, EventKind, Reply
 from ijfw_plugins.platform_claude_code import EVENT_NAMES, NAME, lines, listener, records, tools
 from ijfw_plugins.platform_claude_code import text as texts
 
 TAIL = 512 * 1024  # bytes of the session file in which the assistant's last message is looked for
 
+# A slash command; "/usr/bin is missing" is none, and "/tmp is full" is heard from the transcript.
+_COMMAND = re.compile(r"/[A-Za-z][\w:-]*(?:\s|\Z)")
 _MAY_INJECT = ("SessionStart", "UserPromptSubmit")
 
 
@@ -76,6 +79,8 @@ def parse(event: str, data: bytes, env: Mapping[str, str], now: datetime) -> Age
 def _details(kind: EventKind, payload: Payload) -> dict[str, Any] | None:
     if kind == "prompt":
         typed = texts.human(records.text(payload.prompt))
+        if _COMMAND.match(typed):
+            return None
         agent = bool(records.text(payload.agent_id))
         reply = "" if agent else last_reply(records.text(payload.transcript_path))
         return {"text": typed, "reply": reply, "synthetic": agent} if typed else None

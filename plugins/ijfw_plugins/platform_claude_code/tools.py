@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from ijfw_hookspecs import Tool
-
 from ijfw_plugins.platform_claude_code import text as texts
 
 ToolKind = Literal["shell", "edit", "read", "mcp", "agent", "other"]

@@ -10,9 +10,9 @@ from pathlib import PurePath
 from typing import BinaryIO
 
 import msgspec
-from ijfw_hookspecs import Transcript
 from msgspec import Struct
 
+from ijfw_hookspecs import Transcript
 from ijfw_plugins.platform_claude_code import lines, records
 from ijfw_plugins.platform_claude_code.listener import Listener, Places
 
