@@ -1,0 +1,155 @@
+"""A user's folder with the installed hook, a project beside it, and a client that calls it."""
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ijfw_core import capture, consent, drain, files, hook, known, manifest, precompiled, sessions
+from ijfw_core.project import Project, open_project
+from ijfw_core.roots import Roots
+
+GUARD_SECONDS = 60  # a hang is a failure; nothing here is a measurement
+
+
+class Client:
+    """Calls the installed hook as Claude Code does."""
+
+    def __init__(self, home: Path, project: Path, env: dict[str, str]) -> None:
+        self.home = home
+        self.project = project
+        self.env = env
+        self.session = "11111111-2222-4333-8444-555555555555"
+        self.transcript = project.parent / "session.jsonl"
+        self.forked = False  # whether the last hook left its event to a child
+        self._line = manifest.hook_command(home)
+
+    @property
+    def place(self) -> Roots:
+        """The roots of the project."""
+        return capture.locate(self.project, self.env)
+
+    def line(self, event: str, platform: str = "claude-code") -> list[str]:
+        """The command line of a hook."""
+        return [*self._line, platform, event]
+
+    def payload(self, event: str, **fields: Any) -> bytes:
+        """What the client writes to a hook's stdin."""
+        common = {
+            "session_id": self.session,
+            "transcript_path": str(self.transcript),
+            "cwd": str(self.project),
+            "hook_event_name": event,
+        }
+        return json.dumps({**common, **fields}, separators=(",", ":")).encode()
+
+    def raw(self, event: str, data: bytes, **options: Any) -> subprocess.CompletedProcess[bytes]:
+        """Run a hook with these bytes on stdin."""
+        line = self.line(event, options.pop("platform", "claude-code"))
+        lock = self.home / "run" / "capture.lock"
+        lock.unlink(missing_ok=True)
+        done = subprocess.run(
+            line, input=data, capture_output=True, env=self.env, timeout=GUARD_SECONDS, **options
+        )
+        self.forked = lock.exists()
+        return done
+
+    def send(self, event: str, **fields: Any) -> str:
+        """Run a hook and its child to their end; what it printed. It never fails or complains."""
+        done = self.raw(event, self.payload(event, **fields))
+        assert (done.returncode, done.stderr) == (0, b"")
+        self.settle()
+        return done.stdout.decode()
+
+    def settle(self) -> None:
+        """Wait for the hook's children, and for the worker that they may have started."""
+        assert drain.wait_for_children(self.home, GUARD_SECONDS)
+        folder = self.project / ".ijfw"
+        deadline = time.monotonic() + GUARD_SECONDS
+        while (folder / "run" / "drain.lock").exists() and time.monotonic() < deadline:
+            with files.lock(sessions.worker_lock(self.place), GUARD_SECONDS, folder):
+                pass
+            if not sessions.ended(self.place):
+                return
+            time.sleep(0.05)
+
+    def prompt(self, text: str, turn: str = "p1") -> None:
+        """A person typed something."""
+        self.send("UserPromptSubmit", prompt=text, prompt_id=turn)
+
+    def failure(self, command: str, output: str, call: str = "call1", turn: str = "p1") -> None:
+        """A command failed."""
+        self.send(
+            "PostToolUseFailure",
+            tool_name="Bash",
+            tool_input={"command": command},
+            tool_use_id=call,
+            error=f"Exit code 1\n{output}",
+            prompt_id=turn,
+        )
+
+    def agree(self) -> None:
+        """The person said yes."""
+        consent.decide(self.place, True, datetime.now(UTC))
+        known.update(self.home, self.place)
+
+    def spooled(self) -> list[dict[str, Any]]:
+        """The lines of the spool."""
+        lines = []
+        for name in (".session-signals.jsonl", ".session-feedback.jsonl"):
+            path = self.project / ".ijfw" / name
+            if path.exists():
+                lines += [json.loads(line) for line in path.read_text().splitlines()]
+        return lines
+
+    def memories(self) -> list[str]:
+        """The summaries of what is remembered."""
+        return [entry.summary for entry in self.open().memory.entries()]
+
+    def open(self) -> Project:
+        """The project, as a command opens it."""
+        return open_project(self.project, self.env)
+
+    def written(self) -> dict[str, bytes]:
+        """Every file in the project, with its bytes."""
+        return {
+            str(path.relative_to(self.project)): path.read_bytes()
+            for path in sorted(self.project.rglob("*"))
+            if path.is_file() and ".git" not in path.parts
+        }
+
+
+@pytest.fixture
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Client:
+    """A computer on which IJFW is set up, and a project that has not been asked."""
+    home = tmp_path / "home" / ".ijfw"
+    project = tmp_path / "shop"
+    (project / ".git").mkdir(parents=True)
+    home.mkdir(parents=True)
+    env = {
+        "HOME": str(home.parent),
+        "PATH": os.environ["PATH"],
+        "IJFW_HOME": str(home),
+    }
+    monkeypatch.setattr(precompiled, "warm", lambda _home: None)
+    manifest.install(home, env)
+    return Client(home, project, env)
+
+
+@pytest.fixture
+def agreed(client: Client) -> Client:
+    """The same after the person said yes."""
+    client.agree()
+    return client
+
+
+@pytest.fixture
+def read_manifest(client: Client) -> Callable[[], Any]:
+    """The manifest as the hook reads it."""
+    return lambda: hook.read_manifest(os.fsencode(client.home))
