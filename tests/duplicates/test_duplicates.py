@@ -112,7 +112,7 @@ def test_changes_are_never_duplicates_the_other_way_round(name: str) -> None:
         ("The exporter may run twice.", "The exporter must run twice."),
         ("The worker uses the API.", "The worker is used by the API."),
         ("Copy the file from staging to prod.", "Copy the file from prod to staging."),
-        ("The migration is reversible.", "The migration is irreversible."),
+        ("The rename is reversible.", "The rename is irreversible."),
         ("Only admins may delete rows in the audit table.", "Admins may delete rows in it."),
         ("Talk to Heron about invoices.", "Talk to Huron about invoices."),
         ("Images come from the cdn-a host.", "Images come from the cdn-b host."),
