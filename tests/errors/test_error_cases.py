@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from ijfw_core.text import one_line
 from ijfw_hookspecs import Tool
 from ijfw_plugins.signals_errors import judge
 
@@ -61,7 +60,7 @@ def is_right(case: Case, *, command: bool = True) -> bool:
         return False
     line, signature = found
     literal = case["sig"] and case["sig"] in output(case)
-    return line == one_line(case["line"] or line) and (not literal or signature == case["sig"])
+    return line == (case["line"] or line) and (not literal or signature == case["sig"])
 
 
 FAILURES = cases("failures", "failures_more", "failures_third", "failures_fourth")

@@ -269,7 +269,7 @@ def _complaint(text: str, command: Command) -> Found | None:
 
 def _last(text: str, exit_code: int | None) -> Found:
     """The last line that says something, for a failure of no known form."""
-    lines = [one for line in text[-WINDOW:].split("\n") if (one := one_line(line))]
+    lines = [line.strip() for line in text[-WINDOW:].split("\n") if one_line(line)]
     telling = [line for line in lines if not word("noise").match(line) and not guards.zero(line)]
     told = [line for line in telling if not word("counts").search(line)]
     line = told[-1] if told else telling[-1] if telling else lines[-1] if lines else ""

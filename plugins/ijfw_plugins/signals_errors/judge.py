@@ -2,7 +2,7 @@
 
 import re
 
-from ijfw_core.text import digest, one_line
+from ijfw_core.text import digest, one_line, printable
 from ijfw_hookspecs import Signal, Tool
 from ijfw_plugins.signals_errors import detect
 from ijfw_plugins.signals_errors.commands import Command, normal, parse
@@ -30,7 +30,7 @@ def error(tool: Tool, cwd: str = "") -> Signal | None:
     found = detect.find(tool.output, command, tool.exit_code, tool.failed)
     if found is None or not _teaches(tool, found):
         return None
-    line = one_line(found.line)
+    line = printable(found.line).strip()  # its columns stay
     about = (
         tool.input if tool.kind == "shell" else f"{tool.name} {tool.input.partition(chr(10))[0]}"
     )
