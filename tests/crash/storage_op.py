@@ -13,10 +13,9 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ijfw_hookspecs import Change
-
 from ijfw_core import revert, roots
 from ijfw_core.writer import Run, Writer
+from ijfw_hookspecs import Change
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from ijfw_hookspecs import Change, Op
 
 from ijfw_core import files, ledger, revert, roots
 from ijfw_core.grammar import lessons
 from ijfw_core.roots import Roots
 from ijfw_core.writer import Writer
+from ijfw_hookspecs import Change, Op
 from tests.storage.plainstore import PlainStore, decision, run_of, snapshot
 
 SCRIPT = Path(__file__).with_name("storage_op.py")
