@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from ijfw_hookspecs import Span
-
 from ijfw_core.errors import RefusedError, WithheldError
 from ijfw_core.redaction import OVERLAP, WITHHELD, cut
+from ijfw_hookspecs import Span
 
 HOLD = 32 << 10  # characters that are held back at most, unless one run has no white space
 TOO_LONG = "[REDACTED:too-long]"
@@ -58,7 +57,7 @@ class StreamRedactor:
             self._held = self._held[HOLD:]
             self._skipping = True
             return TOO_LONG
-        return self._give(window, at)
+        return self._give(window, at + 1)
 
     def _give(self, window: str, at: int) -> str:
         out = self._redact(window, at)

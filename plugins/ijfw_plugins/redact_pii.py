@@ -8,8 +8,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
-from ijfw_hookspecs import Context, Span, hookimpl
 from msgspec import Struct
+
+from ijfw_hookspecs import Context, Span, hookimpl
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):

@@ -4,6 +4,8 @@ A text is looked at in several views (`views`). In each a literal gate says whic
 an anchored, bounded match reads the secret, and a validator tells it from names, references and examples.
 """
 
+import json
+import re
 from collections.abc import Sequence
 from functools import cache
 
@@ -18,6 +20,7 @@ from ijfw_plugins.redact_secrets.views import all_views, encoded
 
 _RUN = lazy(r"[A-Za-z0-9_-]{14,}")
 _PLAIN_RUN = lazy(r"(?:[a-z_-]+|[0-9a-f]{8}[0-9a-f-]*)\Z")
+_QUOTE = lazy(r'\\.|"', re.S)
 _HALF_ESCAPE = lazy(r"\\u[0-9a-fA-F]{0,3}\Z")
 
 Piece = tuple[int, int, str, str]
@@ -61,7 +64,7 @@ def find(text: str) -> list[Piece]:
             inner = scan(plain, True)
             if inner:
                 found.append((*view.source(start, end), inner[0][2], inner[0][3]))
-    return found
+    return [part for piece in found for part in _inside_strings(text, piece)]
 
 
 def scan(text: str, whole: bool) -> list[Piece]:
@@ -101,6 +104,31 @@ def _aligned(text: str, start: int, end: int) -> tuple[int, int]:
     if half and end < len(text):
         end = min(len(text), half.start() + 6)
     return start, end
+
+
+def _inside_strings(text: str, piece: Piece) -> list[Piece]:
+    """A piece that runs over the quotes of a JSON document, cut so that the document stays one."""
+    start, end, kind, rule = piece
+    if not any(match.group() == '"' for match in _QUOTE.finditer(text, start, end)):
+        return [piece]
+    low, high = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    for at, document in ((low, text[low : high if high >= 0 else len(text)]), (0, text)):
+        if _is_json(document):
+            quotes = [m.start() + at for m in _QUOTE.finditer(document) if m.group() == '"']
+            strings = zip(quotes[::2], quotes[1::2], strict=False)
+            cuts = [(max(start, first + 1), min(end, last)) for first, last in strings]
+            return [(first, last, kind, rule) for first, last in cuts if first < last]
+    return [piece]
+
+
+def _is_json(text: str) -> bool:
+    if not text.lstrip().startswith(("{", "[", '"')):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _odd_slashes(text: str, at: int) -> bool:

@@ -47,7 +47,10 @@ _ATTRIBUTE = frozenset(
 
 _SECRET_KIND = lazy(r"[\"']?kind[\"']?\s{0,3}:\s{0,3}[\"']?Secret\b")
 _YAML_DATA = lazy(r"^([ \t]{0,40})(?:data|stringData):[ \t]*\r?\n", re.M)
-_YAML_ITEM = lazy(r"([ \t]{1,60})([\w.-]{1,128}):[ \t]+(?:[|>][+-]?[ \t]*)?([^\n]{1,8192})?")
+_YAML_ITEM = lazy(
+    r"([ \t]{1,60})([\w.-]{1,128}):[ \t]+(?:[|>][+-]?[ \t]*)?[\"']?([^\s\"'\\][^\n\"'\\]{0,8192})?"
+)
+_YAML_MORE = lazy(r"[ \t]{1,60}([^\s\"'\\][^\n\"'\\]{0,8192})")
 _JSON_DATA = lazy(r"[\"'](?:data|stringData)[\"']\s{0,4}:\s{0,4}\{([^{}]{1,16000})\}")
 _JSON_ITEM = lazy(r"[\"'][\w.-]{1,128}[\"']\s{0,4}:\s{0,4}[\"']([^\"'\\]{1,8192})[\"']")
 
@@ -199,12 +202,13 @@ def _items(text: str, data: re.Match[str], high: int) -> Iterator[Found]:
         if line.strip() and depth <= indent:
             return
         item = _YAML_ITEM.match(text, at, line_end)
+        more = _YAML_MORE.match(text, at, line_end) if item is None else None
         if item and item.group(3):
             value = item.group(3).rstrip()
-            if not reference(value, True) and not placeholder(value):
+            if not reference(value[:256], True) and not placeholder(value[:256]):
                 yield Found(item.start(3), item.start(3) + len(value), "kubernetes-secret")
-        elif line.strip() and not item:
-            yield Found(at + depth, at + len(line.rstrip()), "kubernetes-secret")
+        elif more:
+            yield Found(*more.span(1), "kubernetes-secret")
         at = line_end + 1
 
 

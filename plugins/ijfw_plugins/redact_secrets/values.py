@@ -178,6 +178,8 @@ _TIME = lazy(
     r"[\d:.,TZ/+\- ]+\Z|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?\Z|v?\d+(?:\.\d+){1,3}[\w.-]{0,12}\Z"
 )
 _UUID = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+_UUID_INSIDE = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_SEPARATOR = lazy(r"[^A-Za-z0-9]+")
 _HEX = lazy(r"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)\Z")
 _SEQUENCES = "0123456789abcdefghijklmnopqrstuvwxyz0123456789012345678909876543210"
 _CONSONANTS = lazy(r"[b-df-hj-np-tv-xz]{6}", re.I)  # no word of ours has so many in a row
@@ -309,14 +311,11 @@ def prose_password(value: str) -> bool:
     if not password_like(value, True) or len(value) < 8 or " " in value:
         return random_looking(value) and " " not in value
     special = any(c in "!@#$%^&*~+" for c in value)
-    digit = any(c.isdigit() for c in value)
+    digits = sum(c.isdigit() for c in value)
     cases = any(c.isupper() for c in value) and any(c.islower() for c in value)
-    return (
-        (special and (digit or cases))
-        or (digit and cases)
-        or token_like(value)
-        or random_looking(value)
-    )
+    if special and (digits or cases):
+        return True
+    return (digits >= 2 and cases) or token_like(value) or random_looking(value)
 
 
 # --- validators that a rule may name -------------------------------------------------------------
@@ -336,8 +335,17 @@ def valid_token(value: str) -> bool:
 
 
 def valid_mixed(value: str) -> bool:
-    """A token whose prefix is a common word: it must look random as well."""
-    return valid_token(value) and (random_looking(value) or hex_like(value, 16))
+    """A token whose prefix is a common word: a part of it is no word and no number."""
+    if not valid_token(value):
+        return False
+    return _UUID_INSIDE.search(value) is not None or any(
+        len(part) >= 10 and (random_looking(part) or _letters_and_digits(part))
+        for part in _SEPARATOR.split(value)
+    )
+
+
+def _letters_and_digits(part: str) -> bool:
+    return any(c.isdigit() for c in part) and any(c.isalpha() for c in part)
 
 
 def valid_password(value: str) -> bool:
@@ -382,6 +390,11 @@ def valid_basic(value: str) -> bool:
     return b":" in plain[1:] or random_looking(value)
 
 
+def valid_prose(value: str) -> bool:
+    """A password in a sentence."""
+    return prose_password(value) and valid_password(value)
+
+
 def valid_any(value: str) -> bool:
     """Whatever the rule matched."""
     return bool(value)
@@ -397,5 +410,5 @@ VALIDATORS = {
     "jwt": valid_jwt,
     "credential": valid_credential,
     "basic": valid_basic,
-    "prose": prose_password,
+    "prose": valid_prose,
 }

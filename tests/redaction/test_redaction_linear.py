@@ -1,0 +1,68 @@
+"""Hostile texts cost time in proportion to their size: work is counted, not measured by a clock."""
+
+import sys
+from collections.abc import Callable
+
+import pytest
+from ijfw_plugins import redact_secrets
+from ijfw_plugins.redact_secrets import rules
+
+B64 = "Ab9/" * 16
+HOSTILE = (
+    "a", "token_", B64 + "\n", "PRIVATE KEY", "-----BEGIN PRIVATE KEY-----\n", "-----END PRIVATE KEY-----\n",
+    f"-----BEGIN PRIVATE KEY-----\n{B64}\n", f"{B64}\n-----END PRIVATE KEY-----\n", "://", "://a:@", "http://a:b",
+    "key=", "key|", "pwd=a;", 'password="', 'password=\\"', "\\\\\\\"", "cookie: a=b; ", "authorization: ", "bearer ",
+    "<private>", "kind: Secret\ndata:\n  a: b\n", '"kind":"Secret","data":{', "eyJ", "eyJhbGciOiJ.", "-us1", "curl -u ",
+    " -p ", "docker login -p ", "mysql -p", "login password ", ":5432:", "password for the ", "\\u0022", "%22", "&quot;",
+    "a\u200b", "Ab1Ab1Ab1\n", "_api_", "ab_api_", "8Q~", 'token","', "otpauth://", "seed phrase: ", "ember ", "<password>",
+)  # fmt: skip
+
+
+def work(text: str) -> int:
+    """Function calls made while a text is looked at."""
+    calls = 0
+
+    def count(frame: object, event: str, arg: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    sys.setprofile(count)
+    try:
+        redact_secrets.find(text)
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_twice_the_text_is_at_most_two_and_a_half_times_the_work(piece: str) -> None:
+    once = piece * (6000 // len(piece))
+    redact_secrets.find(once)
+    small, large = work(once), work(once * 2)
+    assert large <= 2.5 * small + 200
+
+
+def test_a_run_of_regular_expressions_sees_bounded_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    original = rules.hits
+
+    def hits(rule: rules.Rule, literal: str, text: str, where: str) -> list[tuple[int, int]]:
+        seen.append(rule.before + rule.window)
+        return original(rule, literal, text, where)
+
+    monkeypatch.setattr(rules, "hits", hits)
+    redact_secrets.find("sk" + "-ant-api03-" + "Ab9" * 30)
+    assert seen
+    assert max(seen) <= 1 << 15
+
+
+def test_every_rule_is_used_through_its_literals(make_value: Callable[..., str]) -> None:
+    index = rules.built_in()
+    reached = {
+        rule.id
+        for table in (index.in_runs, index.in_text, index.in_lower)
+        for literals in table.values()
+        for wanted in literals.values()
+        for rule in wanted
+    }
+    assert reached == {rule.id for rule in index.rules}
