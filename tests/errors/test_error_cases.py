@@ -63,7 +63,7 @@ def is_right(case: Case, *, command: bool = True) -> bool:
     return line == (case["line"] or line) and (not literal or signature == case["sig"])
 
 
-FAILURES = cases("failures", "failures_more", "failures_third", "failures_fourth")
+FAILURES = cases("failures", "failures_more", "failures_third", "failures_fourth", "failures_fifth")
 BENIGN = cases("benign", "benign_more", "benign_third")
 
 
