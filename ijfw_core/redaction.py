@@ -1,6 +1,7 @@
-"""Span merge and cut: what the answers of all redactors do to a text. Neither disabled nor replaced.
+"""Span merge and cut: what the answers of all redactors do to a text. Cannot be replaced.
 
-A redactor that fails, or that no longer finds a planted secret, withholds the text: nothing passes through.
+A redactor that fails, or that no longer finds a planted secret, withholds the text: nothing
+passes through.
 """
 
 import re
@@ -10,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
 import msgspec
-from ijfw_hookspecs import Context, Span
 
 from ijfw_core.errors import RefusedError, WithheldError
+from ijfw_hookspecs import Context, Span
 
 T = TypeVar("T")
 

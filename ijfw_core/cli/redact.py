@@ -19,12 +19,11 @@ SHARED = 8 << 10  # bytes two blocks share
 
 def _redactor(ctx: click.Context) -> tuple[Any, Any]:
     """The redactor and the roots; works outside any project too."""
-    from ijfw_hookspecs import Context
-
     from ijfw_core import config as configs
     from ijfw_core import loader, roots
     from ijfw_core.errors import RefusedError
     from ijfw_core.redaction import Redactor
+    from ijfw_hookspecs import Context
 
     env = dict(os.environ)
     try:
@@ -194,7 +193,7 @@ def _scan(redactor: Any, path: Path) -> Iterator[Finding]:
 
 
 def _blocks(path: Path) -> Iterator[tuple[str, int, int]]:
-    """A file in overlapping pieces: the text, the number of its first line, where new text begins."""
+    """A file in overlapping pieces: text, number of its first line, where new text begins."""
     carried, line = "", 1
     with path.open("rb") as file:
         while block := file.read(BLOCK):

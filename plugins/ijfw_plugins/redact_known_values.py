@@ -1,7 +1,7 @@
 """The hook `redact`: the very values that this computer keeps secret, whatever they look like.
 
-Values come from the agent's environment and from the project's `.env` files. They are held in memory for
-as long as the process lives, and nowhere else.
+Values come from the agent's environment and from the project's `.env` files. They are held in
+memory for as long as the process lives, and nowhere else.
 """
 
 import os
@@ -88,7 +88,7 @@ def _forms(values: frozenset[str]) -> tuple[str, ...]:
 
 
 def _base64_forms(value: str) -> Iterator[str]:
-    """The base64 that any surrounding of the value would hold: without the ends that depend on neighbours."""
+    """The base64 of the value in any surrounding, without the ends that depend on neighbours."""
     raw = value.encode("utf-8", "surrogatepass")
     if len(raw) < 12:
         yield b64encode(raw).decode()
@@ -101,7 +101,7 @@ def _base64_forms(value: str) -> Iterator[str]:
 
 
 def _stamp(project: str) -> tuple[tuple[str, int, int], ...]:
-    """Names, times and sizes of the project's .env files, so that they are read again when they change."""
+    """Names, times and sizes of the project's .env files: they are read again when they change."""
     try:
         with os.scandir(project) as entries:
             names = sorted(e.name for e in entries if e.name.startswith(".env"))[:FILES]

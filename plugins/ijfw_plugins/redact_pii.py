@@ -1,7 +1,7 @@
 """The hook `redact`: personal data that a check can tell from other numbers.
 
-Social security numbers and payment cards are on; IBAN, e-mail and phone are off, because they stand in
-ordinary texts (commit authors, support addresses) and the user has to want them gone.
+Social security numbers and payment cards are on; IBAN, e-mail and phone are off, because they
+stand in ordinary texts (commit authors, support addresses) and the user has to want them gone.
 """
 
 import re
@@ -76,7 +76,7 @@ def _issuer(digits: str) -> bool:
 
 
 def _grouped(shown: str) -> bool:
-    """Plain, or cut into the groups that are printed on cards; not any digits with blanks between."""
+    """Plain, or cut into the groups that are printed on cards; not any digits with blanks."""
     groups = re.split(r"[ -]", shown)
     if len(groups) == 1:
         return True
@@ -108,7 +108,10 @@ def _iban(text: str) -> Iterator[tuple[int, int]]:
 def _email(text: str) -> Iterator[tuple[int, int]]:
     if "@" not in text:
         return
-    pattern = r"(?<![\w.+/:-])[A-Za-z0-9][\w.+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,24}(?![\w-])"
+    pattern = (
+        r"(?<![\w.+/:-])[A-Za-z0-9][\w.+-]{0,63}@"
+        r"(?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,24}(?![\w-])"
+    )
     for match in _compiled(pattern).finditer(text):
         if not match.group().startswith(("git@", "noreply@", "no-reply@")):
             yield match.span()

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """What the three redactors together do to generated texts, and the bug reports that others had."""
 
 import json
@@ -10,10 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ijfw_hookspecs import Context, Span
-from ijfw_plugins import redact_known_values, redact_pii, redact_secrets
 
 from ijfw_core.redaction import Redactor
+from ijfw_hookspecs import Context, Span
+from ijfw_plugins import redact_known_values, redact_pii, redact_secrets
 
 CONTEXT = Context(project="", session="s", now=datetime.now(UTC), memory=None)  # type: ignore[arg-type]
 

@@ -1,5 +1,6 @@
 """Span merge, cut and the Redactor of the kernel, with redactors made here."""
 
+import itertools
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -8,11 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ijfw_hookspecs import Context, Signal, Span
 
 from ijfw_core import redaction
 from ijfw_core.errors import RefusedError, WithheldError
 from ijfw_core.redaction import WITHHELD, Redactor, cut, merge
+from ijfw_hookspecs import Context, Signal, Span
 
 CONTEXT = Context(project="/p", session="s", now=datetime.now(UTC), memory=None)  # type: ignore[arg-type]
 
@@ -160,5 +161,5 @@ def test_windows_cover_every_character(words: int, size: int) -> None:
     text = ("x" * size + " ") * words
     ranges = redaction.windows(text)
     assert not text or ranges[0][0] == 0
-    assert all(b[0] <= a[1] for a, b in zip(ranges, ranges[1:], strict=False))
+    assert all(b[0] <= a[1] for a, b in itertools.pairwise(ranges))
     assert not text or ranges[-1][1] == len(text)

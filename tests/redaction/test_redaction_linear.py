@@ -1,9 +1,11 @@
+# ruff: noqa: E501
 """Hostile texts cost time in proportion to their size: work is counted, not measured by a clock."""
 
 import sys
 from collections.abc import Callable
 
 import pytest
+
 from ijfw_plugins import redact_secrets
 from ijfw_plugins.redact_secrets import rules
 

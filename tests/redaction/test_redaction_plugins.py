@@ -13,6 +13,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from ijfw_hookspecs import Context
 from ijfw_plugins import redact_known_values, redact_pii
 from ijfw_plugins.redact_pii import luhn

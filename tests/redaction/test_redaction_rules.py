@@ -1,4 +1,4 @@
-"""The built-in rules: each finds its examples, leaves its negatives, is bounded and has a real literal."""
+"""The built-in rules: each finds its examples, leaves its negatives, is bounded."""
 
 import random
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from ijfw_plugins import redact_secrets
 from ijfw_plugins.redact_secrets import rules
 from ijfw_plugins.redact_secrets.values import VALIDATORS

@@ -1,5 +1,6 @@
 """A text that arrives in pieces is redacted as if it came at once."""
 
+import itertools
 import random
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -8,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ijfw_hookspecs import Context, Span
-from ijfw_plugins import redact_secrets
 
 from ijfw_core import stream
 from ijfw_core.errors import WithheldError
 from ijfw_core.redaction import WITHHELD, Redactor
 from ijfw_core.stream import StreamRedactor
+from ijfw_hookspecs import Context, Span
+from ijfw_plugins import redact_secrets
 
 MEMORY: Any = None
 CONTEXT = Context(project="", session="s", now=datetime.now(UTC), memory=MEMORY)
@@ -31,7 +32,7 @@ REDACTOR = Redactor(Ours(), CONTEXT)
 def streamed(text: str, cuts: Sequence[int]) -> str:
     redactor = StreamRedactor(REDACTOR.spans)
     edges = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
-    out = [redactor.feed(text[a:b]) for a, b in zip(edges, edges[1:], strict=False)]
+    out = [redactor.feed(text[a:b]) for a, b in itertools.pairwise(edges)]
     return "".join(out) + redactor.flush()
 
 

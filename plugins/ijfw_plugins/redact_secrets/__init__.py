@@ -1,7 +1,8 @@
 """The hook `redact`: secrets by their prefix, structure, name, command, header or sentence.
 
-A text is looked at in several views (`views`). In each a literal gate says which rules can match at all,
-an anchored, bounded match reads the secret, and a validator tells it from names, references and examples.
+A text is looked at in several views (`views`). In each a literal gate says which rules can match
+at all, an anchored, bounded match reads the secret, and a validator tells it from names,
+references and examples.
 """
 
 import json

@@ -1,6 +1,7 @@
 """name=value in every notation: a secret name, a separator, a value that is strong enough.
 
-The text is searched for keywords only; around each a bounded, anchored match reads name, separator and value.
+The text is searched for keywords only; around each a bounded, anchored match reads name, separator
+and value.
 """
 
 import re
@@ -8,9 +9,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ijfw_plugins.redact_secrets.lazy import lazy
+from ijfw_plugins.redact_secrets.names import name_kind
 from ijfw_plugins.redact_secrets.values import (
     hex_like,
-    name_kind,
     password_like,
     placeholder,
     prose_password,
@@ -60,14 +61,16 @@ _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 _JOIN = lazy(
     r"""(?P<rest>[\w.-]{0,40}+)
     (?:
-      (?P<op>(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}(?:={1,3}|=>|:=?(?!:)|->|→|：|\|)>?(?![=>:])
+      (?P<op>(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}(?:={1,3}|=>|:=?(?!:)|->|→|：|\|)
+         >?(?![=>:])
          \*{0,2}[ \t]{0,12}(?:[|>][+-]?[ \t]{0,4}(?=\r?\n))?(?P<nl>(?:\r?\n[ \t]{1,24})?))
-     |(?P<pair>\\*["']?[ \t]{0,4},?\s{1,40}-?[ \t]{0,4}\\*["']?(?:[Vv]alue|val|default|content|Value|stringValue|secretValue)\\*["']?[ \t]{0,4}[:=][ \t]{0,4})
+     |(?P<pair>\\*["']?[ \t]{0,4},?\s{1,40}-?[ \t]{0,4}\\*["']?
+         (?:[Vv]alue|val|default|content|stringValue|secretValue)\\*["']?[ \t]{0,4}[:=][ \t]{0,4})
      |(?P<args>\\*["'][ \t]{0,2},[ \t]{0,4}(?=\\*["'`]))
      |(?P<call>\([ \t]{0,2}(?=\\*["'`]))
      |(?P<xml>>(?:</key>\s{0,40}<string>|</td>\s{0,20}<td[^>]{0,40}>|<!\[CDATA\[)?)
      |(?P<prose>\\*["'`*]{0,3}(?:[ \t]+(?:for|of|on|to|at|in|I|used|we)\b[ \t]+[\w.@/ \t-]{1,40}?)?
-         (?:[ \t]+(?:is|was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as|ist|lautet|est|es|è|é)\b
+         (?:[ \t]+(?:is|was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as|ist|lautet|est|es|è)\b
             (?:[ ](?:now|set[ ]to|still|currently))?[ \t]*:?|(?<=[\w)])[ ]?[:=])[ \t]*)
      |(?P<space>\\*["'`*]{0,2}[ \t]{1,8})
     )""",
@@ -75,13 +78,16 @@ _JOIN = lazy(
 )
 _QUOTE = lazy(r"[bBrRfFuU@$]{0,2}(\\*[\"']|`{1,3}|&quot;|&#3[49];|“|‘|\*\*(?=\w))")
 _WRAPPER = lazy(
-    r"(?:\[|\(|\{|!!str |new |[A-Za-z_][\w.]{2,40}\((?:[a-z]{1,10}=)?|[A-Za-z]{1,12}::from\()[ \t]{0,2}(?=[bBrRfF]?\\*[\"'`])"
+    r"(?:\[|\(|\{|!!str |new |[A-Za-z_][\w.]{2,40}\((?:[a-z]{1,10}=)?|[A-Za-z]{1,12}::from\()"
+    r"[ \t]{0,2}(?=[bBrRfF]?\\*[\"'`])"
 )
 _CLOSING = {"“": "”", "‘": "’"}
 _PLAIN = lazy(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*+)*+")
 _ENCODED = lazy(r"[A-Za-z0-9+/=_.-]*+")
 _NEXT = lazy(
-    r"&(?=[\w.\[\]-]{1,60}=)|&amp;|;(?=[\w .-]{1,40}=|\s|$|(?:return|var|let|const)\b|[\w$]{1,30}[.({\[])|[,;|](?=\\*[\"']?[\w.-]{1,40}\\*[\"']?[ ]?[=:])|&quot;|%26(?=\w)|\[REDACTED|\]\[REDACTED"
+    r"&(?=[\w.\[\]-]{1,60}=)|&amp;|&quot;|%26(?=\w)|\[REDACTED|\]\[REDACTED"
+    r"|;(?=[\w .-]{1,40}=|\s|$|(?:return|var|let|const)\b|[\w$]{1,30}[.({\[])"
+    r"|[,;|](?=\\*[\"']?[\w.-]{1,40}\\*[\"']?[ ]?[=:])"
 )
 _TRAILING = ".,;:)]}>"
 _WORD_BEFORE = lazy(r"([A-Za-z]{2,14})[ _-]\Z")
@@ -161,12 +167,12 @@ class _Reader:
             return None
         first, end = _quoted(text, quote) if quote else _plain(text, at)
         probe = text[first : min(end, first + PROBE)]
-        flag = start > 0 and text[start - 1] == "-" or text.startswith("-", start)
+        flag = (start > 0 and text[start - 1] == "-") or text.startswith("-", start)
         good = (
             probe != ""
             and not placeholder(probe)
             and not reference(probe, quote is not None)
-            and (match.group("xml") != ">" or text.startswith("<", end))
+            and (match.group("xml") != ">" or "<" in text[end : end + 4])
             and strong(probe, kind, how, quoted=quote is not None, flag=flag, name=name)
         )
         if not good:

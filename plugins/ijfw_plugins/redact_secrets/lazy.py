@@ -1,4 +1,4 @@
-"""Patterns that are compiled when they are used for the first time, so that loading costs nothing."""
+"""Patterns that are compiled when they are first used, so that loading costs nothing."""
 
 import re
 from typing import Any, cast

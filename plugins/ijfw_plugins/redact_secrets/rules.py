@@ -1,7 +1,7 @@
 """Rules as data: TOML files, a subset of gitleaks' format, compiled only where a text needs them.
 
-A built-in rule has literals of 3 or more characters and runs only where one of them stands. User rules
-run on `regex` with a timeout, because nobody proved that they are linear.
+A built-in rule has literals of 3 or more characters and runs only where one of them stands. User
+rules run on `regex` with a timeout, because nobody proved that they are linear.
 """
 
 import re
@@ -32,7 +32,7 @@ class Allowlist(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """One rule. `literals` (or gitleaks' `keywords`) say where it runs, `regex` what is secret there.
+    """One rule. `literals` (gitleaks: `keywords`) say where it runs, `regex` what is secret there.
 
     The secret is the first group that took part, or the whole match; with `keep` it is the match
     without these groups. `before` and `window` are characters around a literal that are looked at.
@@ -197,7 +197,7 @@ def _bounded(text: str, at: int, literal: str) -> bool:
 
 
 class UserRules:
-    """Rule files of the user, gitleaks' own among them, checked against their examples when loaded."""
+    """Rule files of the user, gitleaks' own among them, checked by their examples when loaded."""
 
     def __init__(self, paths: tuple[str, ...]) -> None:
         import regex  # type: ignore[import-untyped]

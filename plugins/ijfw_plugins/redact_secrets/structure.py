@@ -1,11 +1,12 @@
-"""Secrets of more than one line or value: private keys, cookies, Kubernetes Secrets, private tags."""
+"""Secrets of several lines or values: private keys, cookies, Kubernetes Secrets, private tags."""
 
 import re
 from collections.abc import Iterator
 
 from ijfw_plugins.redact_secrets.assign import Found
 from ijfw_plugins.redact_secrets.lazy import lazy
-from ijfw_plugins.redact_secrets.values import name_kind, placeholder, reference, token_like
+from ijfw_plugins.redact_secrets.names import name_kind
+from ijfw_plugins.redact_secrets.values import placeholder, reference, token_like
 
 KEY_SIZE = 24 << 10  # characters of a private key that are looked at
 _BEGIN = lazy(r"-{2,6} ?BEGIN [A-Z0-9 ]{0,40}\Z")
@@ -76,7 +77,7 @@ def structures(text: str, lower: str, runs: list[str]) -> Iterator[Found]:
 
 
 def private_keys(text: str) -> Iterator[Found]:
-    """PEM and its relatives: whole, on one line, escaped, without its end or without its beginning."""
+    """PEM and its relatives: whole, on one line, escaped, without its end or its beginning."""
     ends = [match.span() for match in _END.finditer(text)]
     nth = done = 0
     at = text.find("PRIVATE KEY")

@@ -1,19 +1,17 @@
-"""Whether a name means a secret, and whether a value is strong enough to be one.
+"""Whether a value is strong enough to be a secret.
 
-The limits come from measurements on labelled texts: a password has 8 or more characters with a letter and
-a digit, or a special character; a token has 16 or more characters and does not read as words.
+The limits come from measurements on labelled texts: a password has 8 or more characters with a
+letter and a digit, or a special character; a token has 16 or more and does not read as words.
 """
 
 import re
 from base64 import urlsafe_b64decode
 from binascii import Error as Base64Error
 from collections import Counter
-from functools import lru_cache
 from math import log2
 
 from ijfw_plugins.redact_secrets.lazy import lazy
 
-_WORDS = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _PIECE = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
@@ -21,135 +19,17 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-PASSWORD = _set(
-    "password passwords passwd passphrase passcode pwd pass pw passwort kennwort passe contraseña contrasena "
-    "senha пароль 密码 密碼 パスワード 비밀번호 dbpass userpass smtppass mypass adminpass rootpass sudopass ftppass "
-    "mailpass ldappass requirepass masterauth psk storepass keypass passin passout"
-)
-TOKEN = _set(
-    "token tokens secret secrets apikey apikeys apitoken authtoken accesstoken refreshtoken idtoken credential "
-    "credentials creds cred auth oauth authorization bearer jwt hmac pat secretkey accesskey privatekey "
-    "clientsecret appsecret appkey apisecret authkey licensekey license licence webhook signingkey "
-    "encryptionkey masterkey sharedkey accountkey csrf xsrf csrftoken totp otp mnemonic seed salt pepper "
-    "sas connectionstring sessiontoken sessionkey deploykey xoxb dsn sid sessid"
-)
-_ENDINGS = ("password", "passwd", "passphrase", "pwd")
-_TOKEN_ENDINGS = ("token", "secret", "apikey", "accesskey", "secretkey", "privatekey")
-# A word after the secret word that says the value is something about the secret, not the secret.
-_ABOUT = _set(
-    "file files path dir directory folder id ids name names ttl type types url uri endpoint host hostname port "
-    "provider providers backend version versions length len size count counts limit max min policy policies hash "
-    "hashed hasher algorithm alg algo expiry expires expire expiration exp expired timeout enabled disabled required "
-    "optional format prefix suffix label title placeholder hint field column param parameter header headers method "
-    "methods mode rotation rotate age days hours minutes seconds ms budget usage used index idx ref refs reference arn alias "
-    "store manager service class factory helper validator validators generator generated engine source sources scope "
-    "scopes audience issuer issued at by on created updated last next status state strategy kind stdin fd env var "
-    "variable embd embedding embeddings weight per rate bucket input output reset change changed confirm confirmation "
-    "check strength rules rule error errors message msg valid invalid visible toggle show hide usages description desc "
-    "fingerprint thumbprint checksum digest length bits bytes style color colour bg primary shadow radius spacing user "
-    "username email role owner manager vault keyring retries count schema attr attribute location position pos offset "
-    "line col range span start end tree list map set cache lookup handler callback event events listener test tests page "
-    "form input reader writer parser lexer stream iterator kinds family group groups mount ring tier"
-)
-_NOT_BEFORE = _set(
-    "public pub publishable publishedkey no requires require has is use uses with without need needs"
-)
-_NOT_TOKEN = _set(
-    "max min num total input output prompt completion cached reasoning page next previous prev continuation cancellation "
-    "cancel n per avg budget start end open close eos bos pad unk mask sep cls stop special design lookahead current "
-    "first last left right paren brace bracket syntax identifier sync change skip resume cursor pagination count context "
-    "used remaining thinking extra new lock"
-)
-_NOT_KEY = _set(
-    "cache primary foreign sort partition shortcut keyboard object group row hash map dict index lookup idempotency dedupe "
-    "i18n translation message storage range unique composite event answer ref parent issue project config setting "
-    "settings data field column query state route s3 hot arrow enter escape tab ctrl shift alt meta model registry "
-    "sha pgp gpg host known react item list node tree record document bucket blob file path name label property "
-    "attribute param header natural surrogate business candidate super alternate locale string resource metric trace "
-    "log job task queue topic channel thread user session request response correlation transaction batch public pub "
-    "rate limit feature flag menu nav section test cert certificate verification verify verifying ssh dedup"
-)
-_STRONG_KEY = _set(
-    "api access secret private auth signing signature encryption encrypt decryption master license licence account deploy "
-    "service admin app application client consumer shared subscription integration ingest write read rest server root "
-    "recovery activation product webhook hmac jwt aes rsa age fernet nacl stripe openai function functions host "
-    "developer dev live restricted project personal sas storage wireguard preshared base security credential"
-)
-
-
-@lru_cache(maxsize=4096)
-def name_kind(name: str) -> str:
-    """What the value of a name would be: "password", "secret" (any strong value), "token" (a random one),
-    "key" (a long random one), "webhook" (a URL), or "" for no secret.
-    """
-    words = [word.lower() for word in _WORDS.findall(name)]
-    at = next((i for i in range(len(words) - 1, -1, -1) if _is_secret(words[i])), -1)
-    if at < 0:
-        return ""
-    word, before, after = words[at], words[:at], words[at + 1 :]
-    if any(other in _ABOUT for other in after) and not _url_of_webhook(word, after):
-        return ""
-    if any(other in _NOT_BEFORE for other in before[-2:]):
-        return ""
-    return _kind_of(word, before, name)
-
-
-def _is_secret(word: str) -> bool:
-    return (
-        word in PASSWORD
-        or word in TOKEN
-        or word in ("key", "keys")
-        or word.endswith(_ENDINGS)
-        or word.endswith(_TOKEN_ENDINGS)
-        or (
-            word.startswith("pass")
-            and word.startswith(("password", "passwd", "passphrase"))
-            and word[-1].isdigit()
-        )
-    )
-
-
-def _url_of_webhook(word: str, after: list[str]) -> bool:
-    return word in ("webhook", "dsn") and all(
-        other in ("url", "uri", "endpoint") for other in after
-    )
-
-
-def _kind_of(word: str, before: list[str], name: str) -> str:
-    if word in PASSWORD or word.endswith(_ENDINGS):
-        return "" if word == "pass" and name in ("PASS", "Pass") else "password"
-    if word == "webhook":
-        return "webhook"
-    if word in ("key", "keys"):
-        return _kind_of_key(before)
-    if word.endswith(("token", "tokens")):
-        return "" if any(other in _NOT_TOKEN for other in before[-2:]) else "token"
-    if word in ("license", "licence", "seed", "salt", "pepper", "sid", "dsn", "otp", "pat"):
-        return "key"
-    return (
-        "secret" if "secret" in word or word in ("creds", "credentials", "credential") else "token"
-    )
-
-
-def _kind_of_key(before: list[str]) -> str:
-    if not before:
-        return "key"
-    last = before[-1]
-    if last in _STRONG_KEY or _is_secret(last):
-        return "secret" if "secret" in before or last == "private" else "token"
-    return "" if last in _NOT_KEY else "key"
-
-
-# --- values -------------------------------------------------------------------------------------
-
 _STOP = _set(
-    "password passwd pass secret token key apikey changeme changeit change none null nil undefined true false yes no test "
-    "testing tests example examples sample dummy fake mock foo bar foobar baz admin root user username guest default string "
-    "str text value required optional redacted masked hidden removed filtered encrypted unknown empty todo tbd placeholder "
-    "xxx mysecret mypassword mysecretpassword letmein supersecret postgres mysql redis rabbitmq minio minioadmin secretkey "
-    "accesskey bearer basic fakekey testkey testtoken testpassword testsecret yourapikey yourpassword yourtoken yoursecret "
-    "yourkey passphrase pwd mypass invalid wrong wrongpassword badpassword correct notasecret dummykey dummytoken samplekey "
-    "notset unset disabled enabled auto inherit bool int number object any function async await import export const"
+    "password passwd pass secret token key apikey changeme changeit change none null nil "
+    "undefined true false yes no test testing tests example examples sample dummy fake mock "
+    "foo bar foobar baz admin root user username guest default string str text value required "
+    "optional redacted masked hidden removed filtered encrypted unknown empty todo tbd "
+    "placeholder xxx mysecret mypassword mysecretpassword letmein supersecret postgres mysql "
+    "redis rabbitmq minio minioadmin secretkey accesskey bearer basic fakekey testkey "
+    "testtoken testpassword testsecret yourapikey yourpassword yourtoken yoursecret yourkey "
+    "passphrase pwd mypass invalid wrong wrongpassword badpassword correct notasecret "
+    "dummykey dummytoken samplekey notset unset disabled enabled auto inherit bool int number "
+    "object any function async await import export const"
 )
 _ENTITLED = lazy(
     r"(?:your|insert|enter|replace|change|put|my|some|example|sample|dummy|fake|mock|placeholder|todo"
@@ -175,14 +55,15 @@ _URL = lazy(r"[A-Za-z][A-Za-z0-9+.-]{1,24}://")
 _CODE_NAME = lazy(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+\Z")
 _SCREAMING = lazy(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z")
 _TIME = lazy(
-    r"[\d:.,TZ/+\- ]+\Z|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?\Z|v?\d+(?:\.\d+){1,3}[\w.-]{0,12}\Z"
+    r"[\d:.,TZ/+\- ]+\Z|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?\Z"
+    r"|v?\d+(?:\.\d+){1,3}[\w.-]{0,12}\Z"
 )
 _UUID = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _UUID_INSIDE = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SEPARATOR = lazy(r"[^A-Za-z0-9]+")
 _HEX = lazy(r"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)\Z")
 _SEQUENCES = "0123456789abcdefghijklmnopqrstuvwxyz0123456789012345678909876543210"
-_CONSONANTS = lazy(r"[b-df-hj-np-tv-xz]{6}", re.I)  # no word of ours has so many in a row
+_CONSONANTS = lazy(r"[b-df-hj-np-tv-xz]{5,}", re.I)
 _SPECIAL = frozenset("!@#$%^&*~+=?|{}()[]<>;,`\\")
 _ALGORITHM = lazy(
     r"(?:sha|md|aes|rsa|hs|rs|es|ps|ed|utf|base|oauth|argon|blake|scrypt|bcrypt|pbkdf|x)[-_]?\d{1,5}"
@@ -198,7 +79,7 @@ def entropy(text: str) -> float:
 
 
 def placeholder(value: str) -> bool:
-    """Whether a value stands for a secret instead of being one: the whole value counts, never a part."""
+    """Whether a value stands for a secret instead of being one: the whole counts, never a part."""
     low = value.strip().lower()
     if len(set(low)) <= 2 or _MARKED.search(value) or _ENTITLED.fullmatch(low):
         return True
@@ -212,7 +93,7 @@ def placeholder(value: str) -> bool:
 
 
 def reference(value: str, quoted: bool) -> bool:
-    """Whether a value names where the secret is (variable, call, path, URL, identifier) or is a type."""
+    """Whether a value names where the secret is: a variable, call, path, URL or identifier."""
     if _REFERENCE.match(value) or _URL.match(value) or _ALGORITHM.match(value):
         return True
     if "${" in value or "{{" in value or "[REDACTED" in value:
@@ -244,7 +125,7 @@ def hex_like(value: str, size: int) -> bool:
 
 
 def random_looking(value: str) -> bool:
-    """Whether a run of 12 or more characters does not read as words: short pieces, mixed classes."""
+    """Whether 12 or more characters do not read as words: short pieces, mixed classes."""
     if len(value) < 12:
         return False
     pieces = _PIECE.findall(value)
@@ -259,7 +140,7 @@ def random_looking(value: str) -> bool:
 
 
 def token_like(value: str, size: int = 16) -> bool:
-    """Whether a value may be an issued token: `size` or more characters that do not read as words."""
+    """Whether a value may be an issued token: `size` or more characters that are no words."""
     if len(value) < size or " " in value.strip():
         return False
     if _UUID.match(value) or hex_like(value, size):
@@ -267,7 +148,7 @@ def token_like(value: str, size: int = 16) -> bool:
     if random_looking(value):
         return True
     digits = sum(c.isdigit() for c in value)
-    if digits and len(value) >= 20 and _CONSONANTS.search(value):
+    if len(value) >= 20 and _unpronounceable(value, digits):
         return True
     return (
         digits >= 4
@@ -277,8 +158,16 @@ def token_like(value: str, size: int = 16) -> bool:
     )
 
 
+def _unpronounceable(value: str, digits: int) -> bool:
+    """Rows of consonants that no word has; fewer of them suffice beside digits."""
+    row = max(map(len, _CONSONANTS.findall(value)), default=0)
+    if digits >= 2 and len(value) >= 24 and value.count("-") < 2:
+        return row >= 5
+    return (row >= 6 and digits > 0) or (row >= 7 and sum(c.isupper() for c in value[1:]) >= 3)
+
+
 def password_like(value: str, quoted: bool) -> bool:
-    """Whether a value may be a password: a letter and a digit in 8 or more, or special characters."""
+    """Whether a value may be a password: a letter and a digit in 8 or more, or specials."""
     if len(value) < 6 or len(value) > 256 or value.count(" ") > 3:
         return False
     letter = any(c.isascii() and c.isalpha() for c in value)
@@ -292,7 +181,9 @@ def password_like(value: str, quoted: bool) -> bool:
         return not _wordy(value)
     if special and len(value) >= 8:
         return any(c.isalnum() for c in value) and not _SENTENCE.fullmatch(value)
-    return len(value) >= 12 and (random_looking(value) or _CONSONANTS.search(value) is not None)
+    if len(value) < 12:
+        return False
+    return random_looking(value) or _CONSONANTS.search(value) is not None
 
 
 _SENTENCE = lazy(r"[a-zA-Z]+[!?;,=|)(\[\]{}<>]*|[(\[{<].*|[a-z]+[,;|&]+[a-z]+.*")
@@ -307,7 +198,7 @@ def _wordy(value: str) -> bool:
 
 
 def prose_password(value: str) -> bool:
-    """Whether a word in a sentence can only be a password: special characters or all three classes."""
+    """Whether a word in a sentence can only be a password: specials or all three classes."""
     if not password_like(value, True) or len(value) < 8 or " " in value:
         return random_looking(value) and " " not in value
     special = any(c in "!@#$%^&*~+" for c in value)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ijfw_plugins.redact_secrets.lazy import lazy
 
-# C0 controls but tab and newlines, soft hyphen, zero-width, bidi, variation selectors, tag block, ANSI.
+# ANSI, C0 but tab and newlines, soft hyphen, zero-width, bidi, variation selectors, tags.
 _HIDDEN = lazy(
     "\x1b\\[[0-9;?]{0,16}[ -/]?[@-~]|[\x00-\x08\x0e-\x1f\x7f\u00ad\u034f\u061c\u180e\u200b-\u200f"
     "\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
@@ -99,7 +99,7 @@ def _plain_percent(found: str) -> str:
 
 
 def mixed(text: str) -> bool:
-    """Whether a run of characters looks like a piece of a token: letters with digits, or case mixed inside."""
+    """Whether a run looks like a piece of a token: letters with digits, or case mixed inside."""
     digits = any(c.isdigit() for c in text)
     letters = any(c.isalpha() for c in text)
     inner = text[1:]
@@ -139,7 +139,7 @@ def unwrapped(parent: View) -> View | None:
 def all_views(text: str) -> Iterator[tuple[View, bool]]:
     """The raw text and every decoded view of it, with line breaks in tokens undone in each.
 
-    The flag says whether tokens have to be looked for: not where a view without the escapes follows.
+    The flag says whether tokens have to be looked for: not where a view without escapes follows.
     """
     base = View(text)
     flat = [base]

@@ -1,0 +1,143 @@
+"""Whether a name means a secret, and what its value would be."""
+
+from functools import lru_cache
+
+from ijfw_plugins.redact_secrets.lazy import lazy
+
+_WORDS = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+PASSWORD = _set(
+    "password passwords passwd passphrase passcode pwd pass pw passwort kennwort passe "
+    "contraseña contrasena senha пароль 密码 密碼 パスワード 비밀번호 "
+    "dbpass userpass smtppass mypass "
+    "adminpass rootpass sudopass ftppass mailpass ldappass requirepass masterauth psk "
+    "storepass keypass passin passout"
+)
+TOKEN = _set(
+    "token tokens secret secrets apikey apikeys apitoken authtoken accesstoken refreshtoken "
+    "idtoken credential credentials creds cred auth oauth authorization bearer jwt hmac pat "
+    "secretkey accesskey privatekey clientsecret appsecret appkey apisecret authkey "
+    "licensekey license licence webhook signingkey encryptionkey masterkey sharedkey "
+    "accountkey csrf xsrf csrftoken totp otp mnemonic seed salt pepper sas connectionstring "
+    "sessiontoken sessionkey deploykey xoxb dsn sid sessid"
+)
+_ENDINGS = ("password", "passwd", "passphrase", "pwd")
+_TOKEN_ENDINGS = ("token", "secret", "apikey", "accesskey", "secretkey", "privatekey")
+# A word after the secret word that says the value is something about the secret, not the secret.
+_ABOUT = _set(
+    "file files path dir directory folder id ids name names ttl type types url uri endpoint "
+    "host hostname port provider providers backend version versions length len size count "
+    "counts limit max min policy policies hash hashed hasher algorithm alg algo expiry "
+    "expires expire expiration exp expired timeout enabled disabled required optional format "
+    "prefix suffix label title placeholder hint field column param parameter header headers "
+    "method methods mode rotation rotate age days hours minutes seconds ms budget usage used "
+    "index idx ref refs reference arn alias store manager service class factory helper "
+    "validator validators generator generated engine source sources scope scopes audience "
+    "issuer issued at by on created updated last next status state strategy kind stdin fd env "
+    "var variable embd embedding embeddings weight per rate bucket input output reset change "
+    "changed confirm confirmation check strength rules rule error errors message msg valid "
+    "invalid visible toggle show hide usages description desc fingerprint thumbprint checksum "
+    "digest bits bytes style color colour bg primary shadow radius spacing user username "
+    "email role owner vault keyring retries schema attr attribute location position pos "
+    "offset line col range span start end tree list map set cache lookup handler callback "
+    "event events listener test tests page form reader writer parser lexer stream iterator "
+    "kinds family group groups mount ring tier"
+)
+_NOT_BEFORE = _set(
+    "public pub publishable publishedkey no requires require has is use uses with without "
+    "need needs"
+)
+_NOT_TOKEN = _set(
+    "max min num total input output prompt completion cached reasoning page next previous "
+    "prev continuation cancellation cancel n per avg budget start end open close eos bos pad "
+    "unk mask sep cls stop special design lookahead current first last left right paren brace "
+    "bracket syntax identifier sync change skip resume cursor pagination count context used "
+    "remaining thinking extra new lock"
+)
+_NOT_KEY = _set(
+    "cache primary foreign sort partition shortcut keyboard object group row hash map dict "
+    "index lookup idempotency dedupe i18n translation message storage range unique composite "
+    "event answer ref parent issue project config setting settings data field column query "
+    "state route s3 hot arrow enter escape tab ctrl shift alt meta model registry sha pgp gpg "
+    "host known react item list node tree record document bucket blob file path name label "
+    "property attribute param header natural surrogate business candidate super alternate "
+    "locale string resource metric trace log job task queue topic channel thread user session "
+    "request response correlation transaction batch public pub rate limit feature flag menu "
+    "nav section test cert certificate verification verify verifying ssh dedup"
+)
+_STRONG_KEY = _set(
+    "api access secret private auth signing signature encryption encrypt decryption master "
+    "license licence account deploy service admin app application client consumer shared "
+    "subscription integration ingest write read rest server root recovery activation product "
+    "webhook hmac jwt aes rsa age fernet nacl stripe openai function functions host developer "
+    "dev live restricted project personal sas storage wireguard preshared base security "
+    "credential"
+)
+
+
+@lru_cache(maxsize=4096)
+def name_kind(name: str) -> str:
+    """What the value of a name would be: "password", "secret" (any strong value), "token" (a random
+    one), "key" (a long random one), "webhook" (a URL), or "" for no secret.
+    """
+    words = [word.lower() for word in _WORDS.findall(name)]
+    at = next((i for i in range(len(words) - 1, -1, -1) if _is_secret(words[i])), -1)
+    if at < 0:
+        return ""
+    word, before, after = words[at], words[:at], words[at + 1 :]
+    if any(other in _ABOUT for other in after) and not _url_of_webhook(word, after):
+        return ""
+    if any(other in _NOT_BEFORE for other in before[-2:]):
+        return ""
+    return _kind_of(word, before, name)
+
+
+def _is_secret(word: str) -> bool:
+    return (
+        word in PASSWORD
+        or word in TOKEN
+        or word in ("key", "keys")
+        or word.endswith(_ENDINGS)
+        or word.endswith(_TOKEN_ENDINGS)
+        or (
+            word.startswith("pass")
+            and word.startswith(("password", "passwd", "passphrase"))
+            and word[-1].isdigit()
+        )
+    )
+
+
+def _url_of_webhook(word: str, after: list[str]) -> bool:
+    return word in ("webhook", "dsn") and all(
+        other in ("url", "uri", "endpoint") for other in after
+    )
+
+
+def _kind_of(word: str, before: list[str], name: str) -> str:
+    if word in PASSWORD or word.endswith(_ENDINGS):
+        return "" if word == "pass" and name in ("PASS", "Pass") else "password"
+    if word == "webhook":
+        return "webhook"
+    if word in ("key", "keys"):
+        return _kind_of_key(before)
+    if word.endswith(("token", "tokens")):
+        return "" if any(other in _NOT_TOKEN for other in before[-2:]) else "token"
+    if word in ("license", "licence", "seed", "salt", "pepper", "sid", "dsn", "otp", "pat"):
+        return "key"
+    return (
+        "secret" if "secret" in word or word in ("creds", "credentials", "credential") else "token"
+    )
+
+
+def _kind_of_key(before: list[str]) -> str:
+    if not before:
+        return "key"
+    last = before[-1]
+    if last in _STRONG_KEY or _is_secret(last):
+        return "secret" if "secret" in before or last == "private" else "token"
+    return "" if last in _NOT_KEY else "key"
