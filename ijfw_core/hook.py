@@ -238,6 +238,9 @@ def kernel(call: Call) -> "Any":
 
 def child(call: Call) -> None:
     """Everything that the agent does not wait for."""
+    import gc
+
+    gc.disable()  # it lives too briefly for garbage to matter
     posix.setpgid(0, 0)
     posix.nice(19)
     _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
