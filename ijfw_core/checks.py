@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-from ijfw_hookspecs import Change, Entry
 
 from ijfw_core import config as configuration
 from ijfw_core import loader, manifest
@@ -20,6 +19,7 @@ from ijfw_core.project import Project, open_project
 from ijfw_core.roots import Roots
 from ijfw_core.text import new_id
 from ijfw_core.writer import Run
+from ijfw_hookspecs import Change, Entry
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):

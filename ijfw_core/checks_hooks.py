@@ -69,12 +69,17 @@ def _platform(what: Examined, adapter: GuardedAdapter, place: Place) -> Iterator
     if not lines:
         return
     again = SETUP + f" {adapter.name}" + (" --project" if place.root else "")
+    odd = next((line for line in lines if not connected.as_written(line, what.home)), None)
     missing = setup.missing(adapter, place, lines[0].words[:-1])
     dead = {line.python for line in lines if not os.access(line.python, os.X_OK)}
     gone = {line.script for line in lines if not os.path.isfile(line.script)}
-    if missing:
-        yield Check(name=name, ok=False, detail=f"not as setup writes them: {missing}", fix=again)
-    if dead:
+    if odd is not None:
+        detail = f"setup did not write this line, so it is not run: {odd.text}"
+        yield Check(name=name, ok=False, detail=detail, fix=again)
+    elif missing:
+        detail = f"not all as setup writes it: {missing}"
+        yield Check(name=name, ok=False, detail=detail, fix=again)
+    elif dead:
         detail = f"the interpreter is gone: {', '.join(sorted(dead))}"
         yield Check(name=name, ok=False, detail=detail, fix=again)
     elif gone:
@@ -106,13 +111,13 @@ def _run(what: Examined, adapter: GuardedAdapter, lines: list[Line], again: str)
     chosen = [x for x in lines if kinds.get(x.event) in ("session_start", "prompt")]
     for line in chosen:
         if not connected.safe_to_run(line, what.home, [sys.executable]):
-            detail = f"not run, because setup did not write it: {line.text}"
+            detail = f"not run here: it names another interpreter, {line.python}"
             yield Check(name=f"hook {line.event}", ok=False, detail=detail, fix=again)
             return
     with scratch(what) as project:
         env = {**project.env, "IJFW_DISABLE": ""}
         if chosen and chosen[0].python == sys.executable:
-            manifest.install(project.roots.home, env)
+            manifest.write(project.roots.home, env)
         consent.decide(project.roots, True, project.now)
         for line in chosen:
             data = connected.payload(line.event, project.roots.project, "ijfw-doctor", WISH)

@@ -114,12 +114,16 @@ def installed_at(home: Path, platform: str) -> float:
     return max((row.at for row in rows if row.platform == platform), default=0.0)
 
 
+def as_written(line: Line, home: Path) -> bool:
+    """Whether a line has exactly the form that setup writes: no other word runs with it."""
+    ours = line.words[1:4] == ("-I", "-S", str(home / "hook.py")) and len(line.words) == 6
+    return ours and shlex.join(line.words) == line.text
+
+
 def safe_to_run(line: Line, home: Path, own: Sequence[str]) -> bool:
-    """Whether a line is exactly what setup writes. A project's settings came with a clone perhaps:
-    of those only lines with one of `our` interpreters are run."""
-    exact = line.words[1:4] == ("-I", "-S", str(home / "hook.py")) and len(line.words) == 6
-    whole = shlex.join(line.words) == line.text
-    return exact and whole and (line.scope == "user" or line.python in own)
+    """Whether doctor may run a line. The settings of a project may have come with a clone, so of
+    these only lines with an interpreter in `own` are run."""
+    return as_written(line, home) and (line.scope == "user" or line.python in own)
 
 
 def _line(platform: str, scope: setup.Scope, path: str, string: str) -> Line | None:

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import msgspec
-from ijfw_hookspecs import Reply
 
 from ijfw_core import files
 from ijfw_core.errors import IjfwError
 from ijfw_core.roots import Roots
 from ijfw_core.text import MARK_OPEN, wrap_memory
+from ijfw_hookspecs import Reply
 
 PRELUDE = "prelude.md"  # in `.ijfw/run`, made by whoever changes memory
 LAST = "last-session.json"

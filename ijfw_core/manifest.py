@@ -11,8 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ijfw_hookspecs import Reply
-
 from ijfw_core import config as configuration
 from ijfw_core import files, guard, hook, loader, precompiled
 from ijfw_core.config import Config
@@ -22,6 +20,7 @@ from ijfw_core.hooks import Hooks, Plugin
 from ijfw_core.loader import Broken, Found
 from ijfw_core.settings import ESSENTIAL
 from ijfw_core.text import wrap_memory
+from ijfw_hookspecs import Reply
 
 _WHERE = (
     "import sys; print(repr((sys.path, [getattr(f, '__module__', '') for f in sys.meta_path])))"

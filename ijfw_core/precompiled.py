@@ -178,9 +178,8 @@ def _hear_everything(home: bytes) -> None:
     from datetime import UTC, datetime
     from pathlib import Path
 
-    from ijfw_hookspecs import AgentEvent, Tool
-
     from ijfw_core import capture, manifest
+    from ijfw_hookspecs import AgentEvent, Tool
 
     config = manifest.user_config(Path(os.fsdecode(home)), {})
     found = hook.read_manifest(home)

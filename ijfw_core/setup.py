@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import msgspec
-from ijfw_hookspecs import FileEdit
 
 from ijfw_core import files, manifest
 from ijfw_core.errors import IjfwError, RefusedError, UsageError
 from ijfw_core.guarded import GuardedAdapter
 from ijfw_core.hooks import Hooks
 from ijfw_core.text import digest
+from ijfw_hookspecs import FileEdit
 
 Scope = Literal["user", "project"]
 RECORD = "setup.json"

@@ -18,7 +18,7 @@ from ijfw_hookspecs import AgentEvent, PlatformAdapter
 
 
 class Bookmark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How far a transcript was read: `cursor` is the start of a piece, `heard` events of it are known."""
+    """How far was read: `cursor` is the start of a piece, `heard` events from it on are known."""
 
     cursor: str = ""
     heard: int = 0
@@ -57,7 +57,7 @@ class Reading:
 def open_transcript(
     adapters: Sequence[PlatformAdapter], path: str, platform: str, start: Bookmark
 ) -> Reading:
-    """Start reading `path` with the named platform's adapter, or with the first that knows the file.
+    """Start reading `path` with the named platform's adapter, or the first that knows the file.
 
     Raises NotFoundError for a missing file, UsageError for an unknown platform, and IjfwError
     where no adapter knows the file.

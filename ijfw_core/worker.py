@@ -229,7 +229,7 @@ def _change(project: "Project", run: Run, item: Judged) -> Change:
 
 
 def entry_of(project: "Project", session: str, candidate: Candidate, confidence: float) -> Entry:
-    """The entry that a candidate becomes; decisions and preferences are curated, the rest is journal."""
+    """The entry that a candidate becomes; decisions and preferences are curated knowledge."""
     tier: Tier = "knowledge" if candidate.kind in CURATED else "journal"
     tags = ("auto-memorize", *candidate.tags, *project.config.project.tags)
     return Entry(

@@ -1,4 +1,4 @@
-"""Memories out of signals by rules: one candidate a cluster, no model. Answers last, for every model.
+"""Memories out of signals by rules: one candidate a cluster, no model; answers last.
 
 A summary names the object: the command and its error, or what the user wants.
 """
@@ -6,9 +6,8 @@ A summary names the object: the command and its error, or what the user wants.
 import re
 from collections.abc import Sequence
 
-from ijfw_hookspecs import Candidate, Request, Signal, hookimpl
-
 from ijfw_core.text import cap, one_line
+from ijfw_hookspecs import Candidate, Request, Signal, hookimpl
 
 SUMMARY = 120  # characters, the cap of the pipeline
 FIX = 52  # characters of a summary that the fix may take

@@ -7,14 +7,14 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
-import ijfw_hookspecs
 import pluggy
 import pytest
-from ijfw_hookspecs import hooks as hookspecs
-from ijfw_hookspecs import structs
 
+import ijfw_hookspecs
 from ijfw_core.boundary import _CHECKS
 from ijfw_core.hooks import SPECS
+from ijfw_hookspecs import hooks as hookspecs
+from ijfw_hookspecs import structs
 
 SNAPSHOT = Path(__file__).with_name("contract.txt")
 FIXED = {"on_signal", "redact", "classify", "score_confidence", "store", "dream_pass", "notify"}

@@ -41,7 +41,7 @@ class Endpoint(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         """What the client is told."""
-        return f"http://127.0.0.1:{self.server_address[1]}"
+        return f"http://127.0.0.1:{self.server_port}"
 
     def log(self, record: dict[str, Any]) -> None:
         """Add a line to the log."""
@@ -58,7 +58,7 @@ class Endpoint(ThreadingHTTPServer):
         if "say" in turn:
             found.append({"type": "text", "text": turn["say"]})
         if "use" in turn:
-            name, arguments = turn["use"]
+            name, arguments = turn["use"][0], turn["use"][1]
             call = f"toolu_{os.getpid()}_{next(_numbers)}"
             found.append({"type": "tool_use", "id": call, "name": name, "input": arguments})
         return found

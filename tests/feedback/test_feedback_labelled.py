@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from ijfw_plugins.signals_feedback.feedback import kinds, signals
 
 CASES: list[dict[str, Any]] = [

@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from ijfw_core.text import wrap_memory
 from ijfw_hookspecs import AgentEvent, EventKind, Signal
 from ijfw_plugins.signals_feedback import on_signal
 from ijfw_plugins.signals_feedback.rewrite import LONGEST
-
-from ijfw_core.text import wrap_memory
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 OPTIONS = "Two ways:\n\nA) eager index\nB) lazy snippets without a prefix index\n\nWhich one?"

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 from ijfw_plugins.signals_feedback.clauses import MOST_CLAUSES
 from ijfw_plugins.signals_feedback.detect import find
 from ijfw_plugins.signals_feedback.tables import LANGUAGES, Rule, language_of, table

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 
 import pytest
-from ijfw_hookspecs import Entry
 from msgspec.structs import replace
 
 from ijfw_core.grammar import EPOCH, entry, journal, lessons
+from ijfw_hookspecs import Entry
 
 WRITTEN = Entry(
     id="01JTESTAAAAAAAAAAAAAAAAAAA",

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from ijfw_hookspecs import Entry
 from msgspec.structs import replace
 
 from ijfw_core.grammar import Lesson, entry, journal, lessons
+from ijfw_hookspecs import Entry
 
 # Pieces that are written by the grammars themselves, and what breaks naive ones.
 PIECES = [

@@ -6,6 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from ijfw_core import boundary
+from ijfw_core.guard import PluginError
 from ijfw_hookspecs import (
     Candidate,
     Caps,
@@ -18,9 +21,6 @@ from ijfw_hookspecs import (
     Signal,
     Span,
 )
-
-from ijfw_core import boundary
-from ijfw_core.guard import PluginError
 
 ENTRY = Entry(id="1", kind="decision", summary="s", stored=datetime(2026, 1, 1, tzinfo=UTC))
 OTHER = Entry(id="2", kind="decision", summary="t", stored=datetime(2026, 1, 1, tzinfo=UTC))

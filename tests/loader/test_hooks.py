@@ -6,6 +6,11 @@ from typing import Any
 
 import msgspec
 import pytest
+
+from ijfw_core import guard
+from ijfw_core import hooks as facade
+from ijfw_core.errors import StoreClosedError, WithheldError
+from ijfw_core.hooks import Hooks, Plugin
 from ijfw_hookspecs import (
     AgentEvent,
     Candidate,
@@ -23,11 +28,6 @@ from ijfw_hookspecs import (
     Signal,
     Span,
 )
-
-from ijfw_core import guard
-from ijfw_core import hooks as facade
-from ijfw_core.errors import StoreClosedError, WithheldError
-from ijfw_core.hooks import Hooks, Plugin
 
 CANDIDATE = Candidate(kind="observation", summary="s", content="c")
 SECRET = "hunter" + "2"

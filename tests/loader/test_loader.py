@@ -4,13 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ijfw_hookspecs import Candidate, Context
 
 from ijfw_core import guard, loader
 from ijfw_core.config import Config
 from ijfw_core.errors import WithheldError
 from ijfw_core.hooks import SPECS, Hooks
 from ijfw_core.inventory import PluginInfo
+from ijfw_hookspecs import Candidate, Context
 
 Settings = Callable[..., Config]
 TICKET = "see ACME-12345"

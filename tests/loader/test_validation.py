@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from ijfw_hookspecs import hookimpl
 
 from ijfw_core.config import Config
 from ijfw_core.hooks import Plugin
 from ijfw_core.loader import Broken, Found, load_one
+from ijfw_hookspecs import hookimpl
 
 Load = Callable[..., Plugin | Broken]
 

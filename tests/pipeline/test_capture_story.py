@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+
 from ijfw_core import forget, service
 from ijfw_core.errors import IjfwError, NotFoundError, UsageError
 from ijfw_core.project import Project

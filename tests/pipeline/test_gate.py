@@ -3,6 +3,7 @@
 from datetime import datetime
 
 import pytest
+
 from ijfw_core.gate import judge, writes_left
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.settings import Gate

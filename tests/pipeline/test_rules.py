@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from ijfw_hookspecs import Candidate, Request, Signal
 from ijfw_plugins.classify_rules import classify
 from ijfw_plugins.score_evidence import score_confidence
@@ -56,14 +57,19 @@ def test_the_same_error_again_is_a_pattern() -> None:
     later = candidate(error(), k=("an earlier session",))
     assert classify(later).kind == "pattern"
     assert "earlier session" in later.why
-    assert sure(candidate(error(turn="1"), error(turn="2"), fix())) > sure(candidate(error(), fix()))
+    once, twice = candidate(error(), fix()), candidate(error(turn="1"), error(turn="2"), fix())
+    assert sure(twice) > sure(once)
 
 
 @pytest.mark.parametrize(
     ("command", "line", "mending"),
     [
         ("x" * 400, "e" * 400, "f" * 400),
-        ("cd apps/web && CI=1 pnpm test a.test.ts 2>&1 | tail -20", "AssertionError: no", "a.ts: b"),
+        (
+            "cd apps/web && CI=1 pnpm test a.test.ts 2>&1 | tail -20",
+            "AssertionError: no",
+            "a.ts: b",
+        ),
         ("", "", ""),
         ("pytest", "pytest: command not found", "ran pip install pytest"),
     ],

@@ -1,13 +1,19 @@
 """A person's HOME with a project, and our command line in it."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import pytest
+
+from ijfw_core import precompiled
+from ijfw_core.cli import main
 
 
 class Done(NamedTuple):
@@ -49,18 +55,21 @@ class Computer:
         return self.settings
 
     def run(self, *words: str, cwd: Path | None = None, **env: str) -> Done:
-        """Run `ijfw` without a terminal."""
-        code = "from ijfw_core.cli import main; main()"
-        done = subprocess.run(
-            [sys.executable, "-c", code, *words],
-            cwd=cwd or self.project,
-            env={**self.env, **env},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
+        """Run `ijfw` without a terminal, as a process would but in this one."""
+        out, err, code = io.StringIO(), io.StringIO(), 0
+        with (
+            patch.dict(os.environ, {**self.env, **env}, clear=True),
+            patch.object(sys, "stdin", io.StringIO()),
+            patch.object(precompiled, "warm"),  # a cache that costs more than all the rest
+            contextlib.chdir(cwd or self.project),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            try:
+                main(words)
+            except SystemExit as end:
+                code = end.code if isinstance(end.code, int) else 0
+        return Done(code, out.getvalue(), err.getvalue())
 
     def ok(self, *words: str, cwd: Path | None = None) -> Done:
         """Run `ijfw`, which must do it."""

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ijfw_hookspecs import Change, Edit, Entry, Store, Tier
 from msgspec.structs import replace
+
+from ijfw_hookspecs import Change, Edit, Entry, Store, Tier
 
 NOW = datetime(2026, 5, 1, 10, 0, tzinfo=UTC)
 ALL: tuple[Tier, ...] = ("knowledge", "journal", "handoff", "staged", "team", "global")

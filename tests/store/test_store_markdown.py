@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
-from ijfw_hookspecs import Change, Entry, Tier
-from ijfw_plugins.store_markdown import MarkdownStore
 from msgspec.structs import replace
 
 from ijfw_core.grammar import entry, journal
+from ijfw_hookspecs import Change, Entry, Tier
+from ijfw_plugins.store_markdown import MarkdownStore
 from tests.store.store_contract import NOW, Made, StoreContract, an_entry, carry_out, undo
 
 

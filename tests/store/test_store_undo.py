@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from ijfw_hookspecs import Change, Entry
-from ijfw_plugins.store_markdown import MarkdownStore
 from msgspec.structs import replace
 
 from ijfw_core import revert
 from ijfw_core.roots import Roots
 from ijfw_core.writer import Run, Writer
+from ijfw_hookspecs import Change, Entry
+from ijfw_plugins.store_markdown import MarkdownStore
 from tests.store.store_contract import NOW, an_entry
 
 ONE, TWO, NEW = (f"01JTEST{letter * 19}" for letter in "ABC")

@@ -5,12 +5,11 @@ at all, an anchored, bounded match reads the secret, and a validator tells it fr
 references and examples.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from functools import cache
 
-from msgspec import Struct
+import msgspec
 
 from ijfw_hookspecs import Context, Span, hookimpl
 from ijfw_plugins.redact_secrets import rules
@@ -27,7 +26,7 @@ _HALF_ESCAPE = lazy(r"\\u[0-9a-fA-F]{0,3}\Z")
 Piece = tuple[int, int, str, str]
 
 
-class Config(Struct, frozen=True, forbid_unknown_fields=True):
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Settings of this plugin."""
 
     rules: tuple[str, ...] = ()  # rule files of the user: ours or gitleaks'
@@ -126,7 +125,7 @@ def _is_json(text: str) -> bool:
     if not text.lstrip().startswith(("{", "[", '"')):
         return False
     try:
-        json.loads(text)
+        msgspec.json.decode(text.encode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):
         return False
     return True

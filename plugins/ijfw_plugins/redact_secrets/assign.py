@@ -83,6 +83,8 @@ _WRAPPER = lazy(
 )
 _CLOSING = {"“": "”", "‘": "’"}
 _PLAIN = lazy(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*+)*+")
+# A word, a dotted name or a call in lower case: no secret, whatever its name.
+_DULL = lazy(r"[A-Za-z_$]?[a-z_.-]*+(?:\(|[\s,;)\]}\[\\]|\Z)|\\*(\"|')[A-Za-z_]?[a-z_. -]*+\\*\1")
 _ENCODED = lazy(r"[A-Za-z0-9+/=_.-]*+")
 _NEXT = lazy(
     r"&(?=[\w.\[\]-]{1,60}=)|&amp;|&quot;|%26(?=\w)|\[REDACTED|\]\[REDACTED"
@@ -130,6 +132,8 @@ class _Reader:
     def judge(self, at: int, match: re.Match[str]) -> Found | None:
         """The secret that the name at `at` stands for, if there is one."""
         text = self._text
+        if match.group("call") is None and _DULL.match(text, match.end()):
+            return None
         start = self._name_start(at)
         name = text[start : match.end("rest")].strip(".-")
         kind = name_kind(name)

@@ -4,11 +4,11 @@ A built-in rule has literals of 3 or more characters and runs only where one of 
 rules run on `regex` with a timeout, because nobody proved that they are linear.
 """
 
+import os
 import re
 import tomllib
 from bisect import bisect_right
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -99,10 +99,11 @@ def compiled(pattern: str, nocase: bool) -> re.Pattern[str]:
     return re.compile(pattern, re.I if nocase else 0)
 
 
-def read(path: Path) -> RuleFile:
+def read(path: str) -> RuleFile:
     """A rule file. Raises ValueError naming the file where it is not one."""
     try:
-        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), RuleFile)
+        with open(path, "rb") as file:
+            return msgspec.convert(tomllib.load(file), RuleFile)
     except (OSError, ValueError, msgspec.ValidationError) as error:
         raise ValueError(f"{path}: not a rule file: {error}") from error
 
@@ -136,10 +137,9 @@ class Index:
 @cache
 def built_in() -> Index:
     """The rules of this folder, read once a process."""
-    folder = Path(__file__).parent
-    return Index(
-        tuple(rule for family in FAMILIES for rule in read(folder / f"{family}.toml").rules)
-    )
+    folder = os.path.dirname(__file__)
+    files = [read(os.path.join(folder, f"{family}.toml")) for family in FAMILIES]
+    return Index(tuple(rule for file in files for rule in file.rules))
 
 
 def hits(rule: Rule, literal: str, text: str, where: str) -> list[tuple[int, int]]:
@@ -205,7 +205,7 @@ class UserRules:
         self._regex: Any = regex
         self.rules: list[tuple[Rule, Any, Allowlist]] = []
         for path in paths:
-            content = read(Path(path).expanduser())
+            content = read(os.path.expanduser(path))
             for rule in content.rules:
                 if rule.regex:
                     self.rules.append((rule, self._compile(rule, path), content.allowlist))

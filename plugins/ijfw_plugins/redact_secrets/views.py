@@ -3,7 +3,6 @@
 A view is made only where its mark (an escape, an entity, a zero-width character) is in the text.
 """
 
-import base64
 import binascii
 import re
 from bisect import bisect_right
@@ -181,9 +180,10 @@ def encoded(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _bytes(run: str) -> bytes:
     body = run.rstrip("=").replace("-", "+").replace("_", "/")
+    body = body[: len(body) - (len(body) % 4 == 1)]
     try:
-        return base64.b64decode(body[: len(body) - (len(body) % 4 == 1)] + "=" * (-len(body) % 4))
-    except (binascii.Error, ValueError):
+        return binascii.a2b_base64(body + "=" * (-len(body) % 4))
+    except binascii.Error:
         return b""
 
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from ijfw_hookspecs import Signal
-
 from ijfw_core.text import cap, tokens
+from ijfw_hookspecs import Signal
 from ijfw_plugins.signals_feedback.clauses import LIMIT, lower
 from ijfw_plugins.signals_feedback.detect import PREF, Finding, find
 from ijfw_plugins.signals_feedback.guards import typed

@@ -15,7 +15,6 @@ from datetime import datetime
 from pathlib import Path
 
 from ijfw_hookspecs import Change, Context, Entry, Receipt, Tier, hookimpl
-
 from ijfw_plugins.store_markdown.files import Files, named, unrepeated
 from ijfw_plugins.store_markdown.plans import Planner
 

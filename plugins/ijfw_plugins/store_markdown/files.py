@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from ijfw_hookspecs import Entry, Tier
-
 from ijfw_core.grammar import EPOCH, entry, hand_id, journal
 from ijfw_core.text import cap, digest, one_line
+from ijfw_hookspecs import Entry, Tier
 
 KNOWLEDGE = "knowledge.md"
 JOURNAL = "project-journal.md"

@@ -23,12 +23,12 @@ from datetime import datetime
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from ijfw_hookspecs import Change, Edit, Entry, Receipt, Tier
 from msgspec.structs import replace
 
 from ijfw_core.grammar import entry as blocks
 from ijfw_core.grammar import journal, parts
 from ijfw_core.text import format_time, slug
+from ijfw_hookspecs import Change, Edit, Entry, Receipt, Tier
 from ijfw_plugins.store_markdown.files import (
     ARCHIVE,
     HANDOFF,
