@@ -27,6 +27,7 @@ QUIET = 64 << 10  # a longer payload is looked at in full: the literals may stan
 OFF = (b"", b"0", b"false", b"no", b"off")
 MANIFEST, PROJECTS = b"manifest", b"run/projects"
 PRIME = (1 << 61) - 1
+FORMAT = 2  # of the manifest
 
 
 class Call:
@@ -89,7 +90,9 @@ def read_manifest(home: bytes) -> "Found | None":
         for name in posix.environ:
             if name.startswith(b"IJFW_PLUGINS_") or name == b"IJFW_LOAD_PLUGINS":
                 return None
-        complete = {"platforms", "path", "site", "plugins"} <= found.keys()
+        complete = (
+            found["format"] == FORMAT and {"platforms", "path", "site", "plugins"} <= found.keys()
+        )
     except (TypeError, KeyError, ValueError, AttributeError):
         return None
     return found if complete else None

@@ -149,6 +149,7 @@ def build(home: Path, env: Mapping[str, str]) -> dict[str, Any]:
     watched = [home / "config.toml", *_records(installed)]
     missing = any(name not in found for name in hooks.broken)
     return {
+        "format": hook.FORMAT,
         "python": (sys.executable, sys.hexversion),
         "files": [(os.fsencode(p), hook.mark(os.fsencode(p))) for p in dict.fromkeys(watched)],
         "path": path,
@@ -184,11 +185,10 @@ def load_plugins(rows: Sequence[Mapping[str, Any]], config: Config) -> Hooks:
         redacts = "redact" in row["hooks"]
         if name not in kept or (name in unwanted and not redacts):
             continue
-        result = loader.load_one(name, found[name], config)
-        if isinstance(result, Plugin):
-            plugins.append(result)
-        else:
-            broken.append(result)
+        try:
+            plugins.append(_load(row, config))
+        except guard.PluginError as error:
+            broken.append(Broken(name, str(error), tuple(row["hooks"])))
     return Hooks(
         plugins,
         order=config.plugins.order,
@@ -217,6 +217,20 @@ def load_adapter(rows: Sequence[Mapping[str, Any]], owner: str, name: str) -> Gu
     return None
 
 
+def _load(row: Mapping[str, Any], config: Config) -> Plugin:
+    """A plugin that was found sound when the manifest was written. Raises PluginError."""
+    name = row["name"]
+
+    def load() -> Plugin:
+        module = Target(row["target"]).load()
+        functions = {hook: getattr(module, attribute) for hook, attribute in row["hooks"].items()}
+        table = config.plugins.settings.get(name, {})
+        settings = loader.decode_settings(module, name, table)
+        return Plugin(name, row["distribution"], row["builtin"], functions, settings)
+
+    return guard.run(load, guard.IMPORT_SECONDS, quote=True)
+
+
 def _found(row: Mapping[str, Any]) -> Found:
     target: Any = Target(row["target"])
     return Found(row["name"], target, row["distribution"], row["version"], row["builtin"])
@@ -228,13 +242,14 @@ def _row(found: Found, plugin: Plugin) -> dict[str, Any]:
     literals = None
     if isinstance(declared, tuple) and all(type(one) is bytes and one for one in declared):
         literals = declared
+    names = {id(getattr(module, name)): name for name in dir(module)}
     return {
         "name": plugin.name,
         "target": found.entry_point.value,
         "distribution": found.distribution,
         "version": found.version,
         "builtin": found.builtin,
-        "hooks": tuple(plugin.functions),
+        "hooks": {hook: names[id(function)] for hook, function in plugin.functions.items()},
         "literals": literals,
     }
 

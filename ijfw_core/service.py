@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -17,8 +17,8 @@ from ijfw_core.worker import Judged, Report
 from ijfw_core.writer import Run
 from ijfw_hookspecs import Candidate, Change, Entry, Hit, Kind, Query, Tier
 
-TIERS: tuple[Tier, ...] = ("knowledge", "team", "global", "journal", "handoff", "staged")
-KINDS: tuple[Kind, ...] = ("pattern", "decision", "preference", "observation")
+TIERS: dict[str, Tier] = {tier: tier for tier in get_args(Tier)}
+KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
 Stored = Literal["written", "staged", "duplicate", "superseded"]
 
 
@@ -100,7 +100,7 @@ def store(
         raise UsageError("nothing to store: the summary is empty")
     if kind and kind not in KINDS:
         raise UsageError(f"unknown kind {kind!r}; one of {', '.join(KINDS)}")
-    wanted: Kind = next((k for k in KINDS if k == kind), "observation")
+    wanted = KINDS[kind] if kind else "observation"
     candidate = worker.safe(
         project,
         Candidate(
@@ -163,7 +163,7 @@ def listing(
     """Entries of memory in file order, filtered."""
     if tier and tier not in TIERS:
         raise UsageError(f"unknown tier {tier!r}; one of {', '.join(TIERS)}")
-    tiers = tuple(t for t in TIERS if t == tier)
+    tiers = (TIERS[tier],) if tier else ()
     return [
         entry
         for entry in project.memory.entries(*tiers)
@@ -181,7 +181,7 @@ def find(project: Project, name: str) -> Entry:
     exact = project.memory.get(name)
     if exact is not None:
         return exact
-    every = project.memory.entries(*TIERS)
+    every = project.memory.entries(*TIERS.values())
     near = [e for e in every if len(name) >= 4 and e.id.lower().startswith(name.lower())]
     if len(near) == 1:
         return near[0]
@@ -197,7 +197,7 @@ def matching(project: Project, pattern: str) -> list[Entry]:
     except NotFoundError:
         pass
     needle = re.compile(re.escape(pattern), re.I)
-    own = (tier for tier in TIERS if tier != "team")
+    own = (tier for tier in TIERS.values() if tier != "team")
     return [
         entry
         for entry in project.memory.entries(*own)

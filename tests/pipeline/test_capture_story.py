@@ -1,6 +1,8 @@
 """A session from its transcript to memory: what is kept, what is not, and only once."""
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +21,7 @@ def capture(opened: Open, path: object, **options: object) -> service.Captured:
     return service.capture(opened(), str(path), **options)[0]  # type: ignore[arg-type]
 
 
-def test_a_failing_test_and_its_fix_become_one_memory(opened: Open, session) -> None:
+def test_a_failing_test_and_its_fix_become_one_memory(opened: Open, session: Any) -> None:
     session.user("The pagination test fails, please fix it.")
     session.failing_test()
     session.fixed_test()
@@ -33,7 +35,7 @@ def test_a_failing_test_and_its_fix_become_one_memory(opened: Open, session) -> 
     assert entry.session == session.session
 
 
-def test_a_standing_wish_is_kept_with_its_object(opened: Open, session) -> None:
+def test_a_standing_wish_is_kept_with_its_object(opened: Open, session: Any) -> None:
     session.user("No, don't use unittest. From now on use pytest.")
     done = capture(opened, session.path)
     assert len(done.stored) == 1
@@ -44,7 +46,7 @@ def test_a_standing_wish_is_kept_with_its_object(opened: Open, session) -> None:
     assert "from now on" not in entry.summary.lower()
 
 
-def test_capturing_twice_stores_nothing_twice(opened: Open, session) -> None:
+def test_capturing_twice_stores_nothing_twice(opened: Open, session: Any) -> None:
     session.user("From now on use pytest, never unittest.")
     session.failing_test()
     session.fixed_test()
@@ -56,7 +58,7 @@ def test_capturing_twice_stores_nothing_twice(opened: Open, session) -> None:
     assert kept(opened) == before
 
 
-def test_losing_the_bookmark_stores_nothing_twice(opened: Open, session) -> None:
+def test_losing_the_bookmark_stores_nothing_twice(opened: Open, session: Any) -> None:
     session.user("From now on use pytest, never unittest.")
     session.failing_test()
     session.fixed_test()
@@ -69,7 +71,7 @@ def test_losing_the_bookmark_stores_nothing_twice(opened: Open, session) -> None
     assert kept(opened) == before
 
 
-def test_an_error_finds_its_fix_after_a_resume(opened: Open, session) -> None:
+def test_an_error_finds_its_fix_after_a_resume(opened: Open, session: Any) -> None:
     session.failing_test()
     assert capture(opened, session.path).stored == ()
     session.fixed_test()
@@ -79,7 +81,7 @@ def test_an_error_finds_its_fix_after_a_resume(opened: Open, session) -> None:
 
 
 def test_a_wish_repeated_in_another_session_is_not_stored_again(
-    opened: Open, session, tmp_path
+    opened: Open, session: Any, tmp_path: Path
 ) -> None:
     session.user("From now on use pytest, never unittest.")
     capture(opened, session.path)
@@ -90,7 +92,7 @@ def test_a_wish_repeated_in_another_session_is_not_stored_again(
     assert len(opened().memory.entries("knowledge").__iter__().__next__().seen) >= 1
 
 
-def test_ordinary_work_leaves_nothing(opened: Open, session) -> None:
+def test_ordinary_work_leaves_nothing(opened: Open, session: Any) -> None:
     session.user("Please add a column for the price to the orders table.")
     session.assistant("Done.")
     session.shell("ls", "README.md\nsrc\n")
@@ -99,7 +101,7 @@ def test_ordinary_work_leaves_nothing(opened: Open, session) -> None:
     assert (done.stored, done.staged) == ((), ())
 
 
-def test_at_most_five_writes_a_session(opened: Open, session) -> None:
+def test_at_most_five_writes_a_session(opened: Open, session: Any) -> None:
     for name in ("lodash", "moment", "request", "bluebird", "underscore", "jquery", "backbone"):
         session.user(f"From now on never use {name} in this repo.")
     done = capture(opened, session.path)
@@ -107,14 +109,14 @@ def test_at_most_five_writes_a_session(opened: Open, session) -> None:
     assert len(done.staged) == 2
 
 
-def test_a_dry_run_writes_nothing(opened: Open, session) -> None:
+def test_a_dry_run_writes_nothing(opened: Open, session: Any) -> None:
     session.user("From now on use pytest, never unittest.")
     _, report = service.capture(opened(), str(session.path), dry_run=True)
     assert report.judged
     assert not opened().roots.folder.exists()
 
 
-def test_what_a_person_forgot_is_not_learned_again(opened: Open, session) -> None:
+def test_what_a_person_forgot_is_not_learned_again(opened: Open, session: Any) -> None:
     session.user("From now on use pytest, never unittest.")
     done = capture(opened, session.path)
     forget.forget(opened().writer, list(done.stored))
@@ -125,7 +127,7 @@ def test_what_a_person_forgot_is_not_learned_again(opened: Open, session) -> Non
     assert kept(opened) == []
 
 
-def test_a_file_that_no_adapter_knows_is_refused(opened: Open, tmp_path) -> None:
+def test_a_file_that_no_adapter_knows_is_refused(opened: Open, tmp_path: Path) -> None:
     strange = tmp_path / "notes.txt"
     strange.write_text("nothing of an agent\n" * 20)
     with pytest.raises(IjfwError, match="no adapter knows"):
@@ -133,7 +135,9 @@ def test_a_file_that_no_adapter_knows_is_refused(opened: Open, tmp_path) -> None
     assert not opened().roots.folder.exists()
 
 
-def test_missing_file_and_unknown_platform_are_told(opened: Open, session, tmp_path) -> None:
+def test_missing_file_and_unknown_platform_are_told(
+    opened: Open, session: Any, tmp_path: Path
+) -> None:
     session.user("hello")
     with pytest.raises(NotFoundError):
         capture(opened, tmp_path / "none.jsonl")
@@ -159,7 +163,7 @@ def test_missing_file_and_unknown_platform_are_told(opened: Open, session, tmp_p
         b"x" * 3_000_000 + b"\n",
     ],
 )
-def test_a_bad_record_costs_only_itself(opened: Open, session, bad: bytes) -> None:
+def test_a_bad_record_costs_only_itself(opened: Open, session: Any, bad: bytes) -> None:
     session.user("From now on use pytest, never unittest.")
     session.raw(bad)
     session.failing_test()
@@ -169,7 +173,7 @@ def test_a_bad_record_costs_only_itself(opened: Open, session, bad: bytes) -> No
     assert len(capture(opened, session.path).stored) == 2
 
 
-def test_what_a_started_agent_learned_counts_for_the_session(opened: Open, session) -> None:
+def test_what_a_started_agent_learned_counts_for_the_session(opened: Open, session: Any) -> None:
     session.user("Please fix the pagination.")
     helper = type(session)(session.path.with_suffix("") / "subagents" / "agent-1.jsonl")
     helper.path.parent.mkdir(parents=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ijfw_hookspecs import Candidate, Request, Signal
+from ijfw_hookspecs import Candidate, Request, Signal, SignalKind
 from ijfw_plugins.classify_rules import classify
 from ijfw_plugins.score_evidence import score_confidence
 from ijfw_plugins.synthesize_rules import synthesize
@@ -13,13 +13,13 @@ ERROR = "ModuleNotFoundError: No module named 'yaml'"
 
 
 def error(**more: Any) -> Signal:
-    fields = {"kind": "error", "text": ERROR, "about": "python app.py", "key": "k"}
-    return Signal(**(fields | {"signature": "ModuleNotFoundError"} | more))  # type: ignore[arg-type]
+    fields: dict[str, Any] = {"kind": "error", "text": ERROR, "about": "python app.py", "key": "k"}
+    return Signal(**(fields | {"signature": "ModuleNotFoundError"} | more))
 
 
 def fix(**more: Any) -> Signal:
-    fields = {"kind": "fix", "text": "ran pip install pyyaml", "about": "python app.py", "key": "k"}
-    return Signal(**(fields | more))  # type: ignore[arg-type]
+    fields: dict[str, Any] = {"kind": "fix", "text": "ran pip install pyyaml", "key": "k"}
+    return Signal(**(fields | {"about": "python app.py"} | more))
 
 
 def candidate(*signals: Signal, **earlier: tuple[str, ...]) -> Candidate:
@@ -92,7 +92,7 @@ def test_summaries_fit(command: str, line: str, mending: str) -> None:
     ],
 )
 def test_feedback(kind: str, strength: str, wanted: str, low: float, high: float) -> None:
-    signal = Signal(kind=kind, text="use pnpm", key="p", signature=strength)  # type: ignore[arg-type]
+    signal = Signal(kind=kind, text="use pnpm", key="p", signature=strength)
     made = candidate(signal)
     assert made.summary == "use pnpm"
     assert kind in made.tags
