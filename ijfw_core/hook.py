@@ -82,7 +82,7 @@ def read_manifest(home: bytes) -> "Found | None":
     """The manifest, or None where it is not of this interpreter, these plugins and settings."""
     found = load(home + b"/" + MANIFEST)
     try:
-        if found["python"] != (sys.executable, sys.hexversion):
+        if (found["format"], found["python"]) != (FORMAT, (sys.executable, sys.hexversion)):
             return None
         for path, seen in found["files"]:
             if mark(path) != seen:
@@ -90,9 +90,7 @@ def read_manifest(home: bytes) -> "Found | None":
         for name in posix.environ:
             if name.startswith(b"IJFW_PLUGINS_") or name == b"IJFW_LOAD_PLUGINS":
                 return None
-        complete = (
-            found["format"] == FORMAT and {"platforms", "path", "site", "plugins"} <= found.keys()
-        )
+        complete = {"platforms", "path", "site", "plugins"} <= found.keys()
     except (TypeError, KeyError, ValueError, AttributeError):
         return None
     return found if complete else None
