@@ -128,7 +128,7 @@ def scratch(what: Examined) -> Iterator[Project]:
         home, shop = Path(folder) / "home", Path(folder) / "project"
         (shop / ".git").mkdir(parents=True)
         (home / "run").mkdir(mode=0o700, parents=True)
-        for name in ("config.toml", "projects.toml"):
+        for name in ("config.toml", "projects.toml", "run/precompiled"):
             with contextlib.suppress(FileNotFoundError):
                 shutil.copyfile(what.home / name, home / name)
                 os.chmod(home / name, 0o600)

@@ -19,7 +19,7 @@ from ijfw_core.text import format_time
 SETUP = "ijfw setup"
 QUIET_SECONDS = 86400  # after setup; hooks that did not run until then are a finding
 HOOK_SECONDS = 1.5  # the least that a platform gives a hook: Claude Code at a session's end
-CHILD_SECONDS = 8.0  # for the hook's child to write down what the test prompt says
+CHILD_SECONDS = 20.0  # for the hook's child, which gives way to everyone, to write a line
 FAULT_SECONDS = 86400  # that an error of a hook stays a finding
 WISH = "From now on use pytest, not unittest."
 

@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 import pytest
 
-from ijfw_core import precompiled
+from ijfw_core import doctor, precompiled
 from ijfw_core.cli import main
 
 
@@ -91,9 +91,11 @@ class Computer:
             capture_output=True,
         )
 
-    def findings(self) -> dict[str, dict[str, Any]]:
-        """What doctor finds wrong, by name."""
-        done = self.run("doctor", "--json")
+    def findings(self, *names: str) -> dict[str, dict[str, Any]]:
+        """What doctor finds wrong, by name of the check; only of these steps, if any is named."""
+        steps = tuple(step for step in doctor.STEPS if not names or step[0] in names)
+        with patch.object(doctor, "STEPS", steps):
+            done = self.run("doctor", "--json")
         assert done.code in (0, 1), done.err
         assert done.json["ok"] is (done.code == 0)
         return {check["name"]: check for check in done.json["checks"] if not check["ok"]}
