@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ijfw_core import files, ledger
-from ijfw_core.grammar import lessons
+from ijfw_core.grammar import entry, journal, lessons, parts
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.ledger import Record
 from ijfw_core.text import digest, new_id
@@ -126,8 +126,8 @@ class _Forgetting:
 
     def _purge_file(self, tier: str, path: str) -> None:
         old = self.writer.text(tier, path)
-        kept = "".join(raw for name, raw in self._blocks(tier, path) if name not in self.gone)
-        kept = self._without_addenda(kept)
+        left = (raw for name, raw in self._blocks(tier, path) if name not in self.gone)
+        kept = "".join(self._without_addenda(raw) for raw in left)
         if kept == old:
             return
         place, base = self.writer.place(tier, path)
@@ -137,12 +137,21 @@ class _Forgetting:
             files.remove(place, base, expect=old)
         self.changed.append(path)
 
-    def _without_addenda(self, text: str) -> str:
-        if "<!-- ijfw addendum" not in text:
-            return text
+    def _without_addenda(self, raw: str) -> str:
+        """A block without what it took over from entries that are gone."""
+        if "<!-- ijfw addendum" not in raw:
+            return raw
+        for grammar in (entry, journal):
+            found = grammar.parse(raw)
+            if found is not None:
+                content = found.content
+                for name in self.gone:
+                    content = parts.drop(content, name)
+                same = content == found.content
+                return raw if same else grammar.update(raw, replace(found, content=content))
         for name in self.gone:
-            text = re.sub(_ADDENDUM.format(re.escape(name)), "", text)
-        return text
+            raw = re.sub(_ADDENDUM.format(re.escape(name)), "", raw)
+        return raw
 
     def _purged(self, record: Record) -> Record:
         if record.forgotten:

@@ -17,9 +17,9 @@ from ijfw_core import revert, roots
 from ijfw_core.writer import Run, Writer
 from ijfw_hookspecs import Change
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
-from tests.storage.plainstore import PlainStore, decision
+from ijfw_tests.plainstore import PlainStore, decision
 
 
 def main(project: str, verb: str, name: str, count: str = "1") -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from ijfw_core import ledger, roots
 from ijfw_core.grammar import lessons
 from ijfw_core.writer import Writer
-from tests.storage.plainstore import PlainStore
+from ijfw_tests.plainstore import PlainStore
 
 SCRIPT = Path(__file__).with_name("storage_op.py")
 WRITERS = 16

@@ -18,7 +18,7 @@ from ijfw_core.grammar import lessons
 from ijfw_core.roots import Roots
 from ijfw_core.writer import Writer
 from ijfw_hookspecs import Change, Op
-from tests.storage.plainstore import PlainStore, decision, run_of, snapshot
+from ijfw_tests.plainstore import PlainStore, decision, run_of, snapshot
 
 SCRIPT = Path(__file__).with_name("storage_op.py")
 RENAMES = "rename,renameat,renameat2"

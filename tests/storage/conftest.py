@@ -1,17 +1,14 @@
 """Fixtures for storage: a project in a temp folder and a writer over a trivial store."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 from ijfw_core import roots as places
 from ijfw_core.roots import Roots
 from ijfw_core.writer import Writer
-from tests.storage.plainstore import PlainStore
+from ijfw_tests.plainstore import PlainStore
 
 
 @pytest.fixture

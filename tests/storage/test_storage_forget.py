@@ -13,7 +13,7 @@ from ijfw_core.roots import Roots
 from ijfw_core.text import digest
 from ijfw_core.writer import Writer
 from ijfw_hookspecs import Change
-from tests.storage.plainstore import block, decision, run_of
+from ijfw_tests.plainstore import block, decision, run_of
 
 WORD = "xylophone"
 KEY = "preference:xylophone"

@@ -14,7 +14,7 @@ from ijfw_core.forget import forget
 from ijfw_core.writer import Writer
 from ijfw_hookspecs import Change, Entry, Op, Tier
 from ijfw_plugins.store_markdown import MarkdownStore
-from tests.storage.plainstore import EPOCH, decision, run_of, snapshot
+from ijfw_tests.plainstore import EPOCH, decision, run_of, snapshot
 
 TEXTS = st.text(alphabet="ab:*-#<\n \u2028\ud7ff", max_size=20)
 KINDS = st.sampled_from(["decision", "preference", "pattern", "observation"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ijfw_core import revert, roots
 from ijfw_core.writer import Writer
 from ijfw_hookspecs import Change, Op
-from tests.storage.plainstore import PlainStore, block, decision, run_of, snapshot
+from ijfw_tests.plainstore import PlainStore, block, decision, run_of, snapshot
 
 TEXTS = st.text(alphabet="ab \n\udcff\ud7ff", max_size=12)
 SLOTS = st.integers(0, 3)

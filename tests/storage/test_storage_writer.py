@@ -16,7 +16,7 @@ from ijfw_core.roots import Roots
 from ijfw_core.text import digest
 from ijfw_core.writer import Writer
 from ijfw_hookspecs import Change, Edit, Entry, Receipt
-from tests.storage.plainstore import EPOCH, PlainStore, block, decision, run_of, snapshot
+from ijfw_tests.plainstore import EPOCH, PlainStore, block, decision, run_of, snapshot
 
 RUN = run_of("run")
 

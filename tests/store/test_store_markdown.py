@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from ijfw_core.grammar import entry, journal
+from ijfw_core.testing import NOW, Made, StoreContract, an_entry, carry_out, undo
 from ijfw_hookspecs import Change, Entry, Tier
 from ijfw_plugins.store_markdown import MarkdownStore
-from tests.store.store_contract import NOW, Made, StoreContract, an_entry, carry_out, undo
 
 
 def made_in(folder: Path) -> Made:

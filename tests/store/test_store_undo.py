@@ -6,11 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 from ijfw_core import revert
+from ijfw_core.forget import forget
 from ijfw_core.roots import Roots
+from ijfw_core.testing import NOW, an_entry
 from ijfw_core.writer import Run, Writer
 from ijfw_hookspecs import Change, Entry
 from ijfw_plugins.store_markdown import MarkdownStore
-from tests.store.store_contract import NOW, an_entry
 
 ONE, TWO, NEW = (f"01JTEST{letter * 19}" for letter in "ABC")
 
@@ -77,3 +78,21 @@ def test_an_operation_is_undone_to_the_byte(writer: Writer, op: str) -> None:
     again = [info.run for info in revert.runs(writer.roots) if info.kind == "revert"]
     assert not revert.apply(writer, again).conflicts
     assert files_of(writer) == after
+
+
+@pytest.mark.parametrize("loser", [TWO, "id-3"])
+def test_what_was_merged_into_another_entry_is_forgotten_too(writer: Writer, loser: str) -> None:
+    secret = an_entry("01JTESTDDDDDDDDDDDDDDDDDDD", content="the zanzibar words")
+    run = Run(id="m", kind="dream", at=NOW)
+    writer.apply(run, [Change(op="create", entry=secret)])
+    one = entry_of(writer, ONE)
+    merged = Change(op="merge", entry=one, target=secret.id, base="")
+    assert [outcome.status for outcome in writer.apply(run, [merged])] == ["written"]
+    assert any("zanzibar" in text for text in files_of(writer).values())
+    forget(writer, [secret.id])
+    held = [
+        p for p in writer.roots.folder.rglob("*") if p.is_file() and b"zanzibar" in p.read_bytes()
+    ]
+    assert held == []
+    assert entry_of(writer, ONE).origin == "auto"
+    assert entry_of(writer, loser)

@@ -1,4 +1,7 @@
-"""What every store must do, as a test class: inherit it and give a `make_store` fixture."""
+"""For the tests of plugins: contract classes to inherit. Needs pytest and hypothesis.
+
+`StoreContract`: what every store on the file system must do; give a `make_store` fixture.
+"""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -95,7 +98,7 @@ class StoreContract:
 
     @pytest.fixture
     def make_store(self, tmp_path: Path) -> Made:
-        raise NotImplementedError
+        raise NotImplementedError("override this fixture with a store on empty folders")
 
     def do(self, made: Made, change: Change) -> Sequence[Edit]:
         edits = made.store.plan(change).edits
