@@ -91,7 +91,7 @@ def test_summaries_fit(command: str, line: str, mending: str) -> None:
         ("correction", "bare", "preference", 0.0, 0.65),
     ],
 )
-def test_feedback(kind: str, strength: str, wanted: str, low: float, high: float) -> None:
+def test_feedback(kind: SignalKind, strength: str, wanted: str, low: float, high: float) -> None:
     signal = Signal(kind=kind, text="use pnpm", key="p", signature=strength)
     made = candidate(signal)
     assert made.summary == "use pnpm"
