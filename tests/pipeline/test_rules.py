@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ijfw_hookspecs import Candidate, Request, Signal
+from ijfw_hookspecs import Candidate, Request, Signal, SignalKind
 from ijfw_plugins.classify_rules import classify
 from ijfw_plugins.score_evidence import score_confidence
 from ijfw_plugins.synthesize_rules import synthesize

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -145,6 +146,7 @@ def test_a_failed_fsync_is_not_a_success_and_is_taken_back(
 OVER_LIMIT = """
 import errno, resource, signal, sys
 from pathlib import Path
+from typing import Any
 from ijfw_core import files
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
