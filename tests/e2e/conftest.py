@@ -15,6 +15,7 @@ import pytest
 
 ENDPOINT = Path(__file__).with_name("endpoint.py")
 CLIENT_SECONDS = 120
+QUIET_SECONDS = 0.5
 QUIET = {
     "DISABLE_TELEMETRY": "1",
     "DISABLE_AUTOUPDATER": "1",
@@ -68,43 +69,73 @@ class Desk:
 
     def claude(self, prompt: str, turns: list[dict[str, Any]], *words: str, **env: str) -> Ran:
         """Run the client headless with a prompt, until it has ended."""
+        with self.start(prompt, turns, *words, **env) as running:
+            out, err = running.communicate(timeout=CLIENT_SECONDS)
+        assert running.returncode == 0, out + err
+        records = self.log()
+        requests = [record for record in records if "request" in record]
+        return Ran(out, err, records[-1]["seconds"], requests)
+
+    def start(
+        self, prompt: str, turns: list[dict[str, Any]], *words: str, **env: str
+    ) -> subprocess.Popen[str]:
+        """Start the client, with everything that belongs to it in a process group of its own."""
         self._runs += 1
         script = self._folder / f"script-{self._runs}.json"
-        log = self._folder / f"requests-{self._runs}.jsonl"
         script.write_text(json.dumps(turns))
-        line = [*self._isolate, sys.executable, str(ENDPOINT), str(script), str(log), "--"]
+        line = [*self._isolate, sys.executable, str(ENDPOINT), str(script), str(self._log), "--"]
         line += [self._client, "-p", prompt, *words, "--allowedTools", "Bash,Read,Edit"]
-        done = subprocess.run(
+        return subprocess.Popen(
             line,
             cwd=self.project,
             env={**self.env, **env},
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=CLIENT_SECONDS,
-            check=False,
+            start_new_session=True,
         )
-        records = [json.loads(each) for each in log.read_text("utf-8").splitlines()]
-        assert done.returncode == 0, done.stdout + done.stderr
-        requests = [record for record in records if "request" in record]
-        return Ran(done.stdout, done.stderr, records[-1]["seconds"], requests)
 
-    def settle(self, seconds: float = 40) -> float:
-        """Wait until every process of this HOME has ended; how long that took."""
-        started = time.monotonic()
+    def log(self) -> list[dict[str, Any]]:
+        """What the endpoint of the last run wrote down."""
+        try:
+            return [json.loads(each) for each in self._log.read_text("utf-8").splitlines()]
+        except (OSError, ValueError):
+            return []
+
+    @property
+    def _log(self) -> Path:
+        return self._folder / f"requests-{self._runs}.jsonl"
+
+    def settle(self, seconds: float = 60) -> float:
+        """Wait until every process of this HOME has ended; how long that took.
+
+        A process that is just being started has no environment yet, so one look is not enough.
+        """
+        started = last = time.monotonic()
         while time.monotonic() < started + seconds:
-            if not self.processes():
-                return time.monotonic() - started
-            time.sleep(0.05)
+            if self.processes():
+                last = time.monotonic()
+            elif time.monotonic() > last + QUIET_SECONDS:
+                return last - started
+            time.sleep(0.02)
         raise AssertionError(f"still running: {self.processes()}")
 
     def processes(self) -> list[str]:
         """Command lines of processes that have this HOME."""
+        return [line for _, line in self._processes()]
+
+    def pids(self, word: str) -> list[int]:
+        """Processes that have this HOME and a word in their command line."""
+        return [number for number, line in self._processes() if word in line]
+
+    def _processes(self) -> list[tuple[int, str]]:
         mark = f"HOME={self.home}".encode()
         found = []
         for folder in Path("/proc").iterdir():
             try:
                 if folder.name.isdigit() and mark in (folder / "environ").read_bytes().split(b"\0"):
-                    found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+                    line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                    found.append((int(folder.name), line))
             except OSError:
                 continue
         return found

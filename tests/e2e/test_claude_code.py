@@ -1,5 +1,9 @@
 """The real Claude Code, driven by a script: what it leaves in memory, and that it never waits."""
 
+import json
+import os
+import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -90,14 +94,52 @@ def test_nothing_is_kept_before_the_answer_and_all_after_it(desk: Any, secrets: 
     assert any("pages + 1" in entry["content"] for entry in kept)
 
 
-def test_the_end_of_a_session_takes_less_than_its_budget(desk: Any) -> None:
+def test_the_end_of_a_session_keeps_within_the_clients_own_budget(desk: Any) -> None:
     desk.ijfw("setup", "claude-code", "--yes")
     desk.ijfw("consent", "yes")
+    events = ("--output-format", "stream-json", "--verbose", "--include-hook-events")
+    debug = desk.home / ".claude" / "debug.txt"
     budget = {"CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS": "1500"}
-    ran = desk.claude(WISH, [{"say": "Fine."}], *MODEL, **budget)
-    assert "cancelled" not in ran.err + ran.out
-    desk.settle()
+    turns = [{"say": "Fine."}]
+    ran = desk.claude(WISH, turns, *MODEL, *events, "--debug-file", str(debug), **budget)
+    told = [json.loads(line) for line in ran.out.splitlines()]
+    hooks = [one for one in told if one.get("subtype") == "hook_response"]
+    assert {"SessionStart", "UserPromptSubmit", "Stop"} <= {one["hook_event"] for one in hooks}
+    assert {(one["outcome"], one["exit_code"]) for one in hooks} == {("success", 0)}
+    assert "cancelled" not in (ran.err + ran.out).lower()
+    ends = [
+        line for line in debug.read_text().splitlines() if "hook.py claude-code SessionEnd" in line
+    ]
+    assert all("status 0" in line for line in ends)
+    print(f"worker done {desk.settle():.2f} s after the client was gone")
     assert len(entries(desk)) == 1
+
+
+def test_a_client_that_is_killed_loses_nothing(desk: Any, secrets: Any) -> None:
+    desk.ijfw("setup", "claude-code", "--yes")
+    desk.ijfw("consent", "yes")
+    turns = fixing(desk.project)[:4]
+    turns.append({"use": ["Bash", {"command": "sleep 300"}]})
+    running = desk.start("The page test fails, please fix it.", turns, *MODEL)
+    until = time.monotonic() + 60
+    while len([one for one in desk.log() if one["path"].endswith("/messages")]) < 5:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    time.sleep(0.5)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.communicate()
+    for process in desk.pids("sleep"):
+        os.kill(process, signal.SIGKILL)
+    desk.settle()
+    assert entries(desk) == []
+
+    hour_ago = time.time() - 3600
+    for path in (desk.project / ".ijfw/run").glob("*.session"):
+        os.utime(path, (hour_ago, hour_ago))
+    desk.claude("Hello.", [{"say": "Hello."}], *MODEL)
+    desk.settle()
+    (kept,) = entries(desk)
+    assert "pages + 1" in kept["content"]
 
 
 def test_the_client_does_not_wait_for_us(desk: Any) -> None:
