@@ -31,7 +31,7 @@ def lines(size: int) -> list[str]:
     chance = random.Random(11)
     words = (
         "alpha beta parse value error config module index import test " * 5 + "key token"
-    ).split()  # noqa: SIM905
+    ).split()
     made: list[str] = []
     total = 0
     while total < size:

@@ -34,6 +34,13 @@ KEYWORDS = (
     "licen",
     "hmac",
     "_pat",
+    "-pat",
+    ".pat",
+    "pat=",
+    "pat>",
+    "pat:",
+    'pat"',
+    "pat'",
     "_pw",
     "psk",
     "_dsn",
@@ -61,16 +68,19 @@ _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 _JOIN = lazy(
     r"""(?P<rest>[\w.-]{0,40}+)
     (?:
-      (?P<op>(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}(?:={1,3}|=>|:=?(?!:)|->|→|：|\|)
+      (?P<typed>:[ \t]{0,2}[&']?[A-Za-z][\w<>\[\].|?&' ]{0,30}?[ \t]{0,2}=[ \t]{0,4}(?=\\*["'`]))
+     |(?P<op>(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}
+         (?:(?:\|\||[?+])?={1,3}|=>|:=?(?!:)|->|→|：|\|)
          >?(?![=>:])
          \*{0,2}[ \t]{0,12}(?:[|>][+-]?[ \t]{0,4}(?=\r?\n))?(?P<nl>(?:\r?\n[ \t]{1,24})?))
-     |(?P<pair>\\*["']?[ \t]{0,4},?\s{1,40}-?[ \t]{0,4}\\*["']?
+     |(?P<pair>\\*["']?[ \t]{0,4}(?:[,{]\s{0,40}|\s{1,40})-?[ \t]{0,4}\\*["']?
          (?:[Vv]alue|val|default|content|stringValue|secretValue)\\*["']?[ \t]{0,4}[:=][ \t]{0,4})
-     |(?P<args>\\*["'][ \t]{0,2},[ \t]{0,4}(?=\\*["'`]))
+     |(?P<args>\\*["']?[ \t]{0,2},[ \t]{0,4}(?=\\*["'`]))
      |(?P<call>\([ \t]{0,2}(?=\\*["'`]))
-     |(?P<xml>>(?:</key>\s{0,40}<string>|</td>\s{0,20}<td[^>]{0,40}>|<!\[CDATA\[)?)
+     |(?P<xml></key>\s{0,40}<string>|\\*["']?>(?:</td>\s{0,20}<td[^>]{0,40}>|<!\[CDATA\[)?)
      |(?P<prose>\\*["'`*]{0,3}(?:[ \t]+(?:for|of|on|to|at|in|I|used|we)\b[ \t]+[\w.@/ \t-]{1,40}?)?
-         (?:[ \t]+(?:is|was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as|ist|lautet|est|es|è)\b
+         (?:[ \t]+(?:is|(?:was|has[ ]been)[ ](?:changed|set|reset)[ ]to
+            |was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as|ist|lautet|est|es|è)\b
             (?:[ ](?:now|set[ ]to|still|currently))?[ \t]*:?|(?<=[\w)])[ ]?[:=])[ \t]*)
      |(?P<space>\\*["'`*]{0,2}[ \t]{1,8})
     )""",
@@ -92,6 +102,7 @@ _NEXT = lazy(
     r"|[,;|](?=\\*[\"']?[\w.-]{1,40}\\*[\"']?[ ]?[=:])"
 )
 _TRAILING = ".,;:)]}>"
+_ARN = lazy(r"arn:[\w:/-]{1,80}\Z")
 _WORD_BEFORE = lazy(r"([A-Za-z]{2,14})[ _-]\Z")
 _URL_SECRET = lazy(r"https?://[^\s\"'<>`\\]{8,400}")
 
@@ -113,7 +124,7 @@ def assignments(text: str, lower: str) -> Iterator[Found]:
         at = where.find(keyword)
         while at >= 0:
             after = at + len(keyword)
-            match = _JOIN.match(text, after - (keyword[-1] in "=:"))
+            match = _JOIN.match(text, after - (not keyword[-1].isalnum()))
             if match and match.end() not in seen:
                 found = reader.judge(at, match)
                 if found:
@@ -143,6 +154,8 @@ class _Reader:
                 name = f"{word.group(1)}_{name}"
                 kind = name_kind(name)
         if not kind or text.startswith("://", max(0, start - 3)):
+            return None
+        if text[start - 1 : start] == ":" and _ARN.search(text, max(0, start - 90), start):
             return None
         how = match.lastgroup or "op"
         if match.group("xml") == ">" and (start == 0 or text[start - 1] not in "<:/"):
@@ -176,7 +189,7 @@ class _Reader:
             probe != ""
             and not placeholder(probe)
             and not reference(probe, quote is not None)
-            and (match.group("xml") != ">" or "<" in text[end : end + 4])
+            and (how != "xml" or "<" in text[end : end + 4])
             and strong(probe, kind, how, quoted=quote is not None, flag=flag, name=name)
         )
         if not good:

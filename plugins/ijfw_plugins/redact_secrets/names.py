@@ -26,6 +26,9 @@ TOKEN = _set(
     "accountkey csrf xsrf csrftoken totp otp mnemonic seed salt pepper sas connectionstring "
     "sessiontoken sessionkey deploykey xoxb dsn sid sessid"
 )
+_NO_PASS = _set(
+    "bypass compass trespass surpass encompass overpass underpass allpass lowpass highpass"
+)
 _ENDINGS = ("password", "passwd", "passphrase", "pwd")
 _TOKEN_ENDINGS = ("token", "secret", "apikey", "accesskey", "secretkey", "privatekey")
 # A word after the secret word that says the value is something about the secret, not the secret.
@@ -104,12 +107,20 @@ def _is_secret(word: str) -> bool:
         or word in ("key", "keys")
         or word.endswith(_ENDINGS)
         or word.endswith(_TOKEN_ENDINGS)
+        or _glued(word)
         or (
             word.startswith("pass")
             and word.startswith(("password", "passwd", "passphrase"))
             and word[-1].isdigit()
         )
     )
+
+
+def _glued(word: str) -> bool:
+    """`adminkey`, `defaultpass`: a secret word at the end of one without borders."""
+    if word.endswith("key"):
+        return any(word.endswith(strong, 0, -3) for strong in _STRONG_KEY)
+    return word.endswith("pass") and word not in _NO_PASS
 
 
 def _url_of_webhook(word: str, after: list[str]) -> bool:
@@ -119,8 +130,8 @@ def _url_of_webhook(word: str, after: list[str]) -> bool:
 
 
 def _kind_of(word: str, before: list[str], name: str) -> str:
-    if word in PASSWORD or word.endswith(_ENDINGS):
-        return "" if word == "pass" and name in ("PASS", "Pass") else "password"
+    if word in PASSWORD or word.endswith((*_ENDINGS, "pass")):
+        return "" if word == "pass" and name == "PASS" else "password"
     if word == "webhook":
         return "webhook"
     if word in ("key", "keys"):

@@ -61,6 +61,7 @@ _TIME = lazy(
 _UUID = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _UUID_INSIDE = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SEPARATOR = lazy(r"[^A-Za-z0-9]+")
+_SERIAL = lazy(r"(?:[A-Z0-9]{4,8}-){3,7}[A-Z0-9]{4,12}\Z")
 _NOT_LETTER = lazy(r"[^a-z]+")
 _NOT_DIGIT = lazy(r"[^0-9]+")
 _HEX = lazy(r"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)\Z")
@@ -96,7 +97,11 @@ def placeholder(value: str) -> bool:
 
 def reference(value: str, quoted: bool) -> bool:
     """Whether a value names where the secret is: a variable, call, path, URL or identifier."""
-    if _REFERENCE.match(value) or _URL.match(value) or _ALGORITHM.match(value):
+    if (
+        _REFERENCE.match(value)
+        or _URL.match(value)
+        or (len(value) <= 24 and _ALGORITHM.match(value))
+    ):
         return True
     if "${" in value or "{{" in value or "[REDACTED" in value:
         return True
@@ -145,7 +150,7 @@ def token_like(value: str, size: int = 16) -> bool:
     """Whether a value may be an issued token: `size` or more characters that are no words."""
     if len(value) < size or " " in value.strip():
         return False
-    if _UUID.match(value) or hex_like(value, size):
+    if _UUID.match(value) or hex_like(value, size) or _SERIAL.match(value):
         return True
     if random_looking(value):
         return True
