@@ -24,6 +24,7 @@ from ijfw_core.text import format_time
 from ijfw_core.worker import Report
 
 CHILDREN_SECONDS = 5.0  # to wait for hook children that still write to the spool
+LATE_SECONDS = 30.0  # to wait for those that are later still; they do not live longer
 SETTLE_SECONDS = 2.0  # to wait for a transcript that is still being written
 SETTLED_SECONDS = 0.25
 LIFE_SECONDS = 1800
@@ -41,13 +42,16 @@ def drain(project: Project, session: str = "") -> list[Report]:
     if not agreed.consented:
         return []
     project.check_redaction()
-    with contextlib.suppress(OSError):
-        wait_for_children(place.home)
+    all_there = wait_for_children(place.home)
     if session:
-        known_as = sessions.get(place, session) or Running(session=session, platform="")
-        reports = [_conclude(project, known_as, agreed.at)]
+        wanted = [sessions.get(place, session) or Running(session=session, platform="")]
+        reports = [_conclude(project, wanted[0], agreed.at)]
     else:
-        reports = _conclude_all(project, agreed.at)
+        wanted = _pending(project)
+        reports = _conclude_all(project, wanted, agreed.at)
+    if not all_there and wait_for_children(place.home, LATE_SECONDS):
+        late = [one for one in wanted if one.session in spool.sessions(place)]
+        reports += _conclude_all(project, late, agreed.at)
     sessions.sweep(place)
     reply_anew(project)
     return reports
@@ -56,7 +60,10 @@ def drain(project: Project, session: str = "") -> list[Report]:
 def wait_for_children(home: Path, seconds: float = CHILDREN_SECONDS) -> bool:
     """Whether every hook child that was forked before now is done, waiting at most so long."""
     path = home / "run" / "capture.lock"
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return True  # no child ever held it
     deadline = time.monotonic() + seconds
     try:
         while True:
@@ -84,9 +91,9 @@ def reply_anew(project: Project) -> None:
     known.update(place.home, place, replies, watched)
 
 
-def _conclude_all(project: Project, since: str) -> list[Report]:
+def _conclude_all(project: Project, wanted: Sequence[Running], since: str) -> list[Report]:
     reports = []
-    for running in _pending(project):
+    for running in wanted:
         try:
             reports.append(_conclude(project, running, since))
         except (OSError, IjfwError) as error:

@@ -207,17 +207,25 @@ def silence() -> None:
 def share_lock(home: bytes) -> None:
     """Hold the capture lock with the other children; a session's worker waits for all of them."""
     import fcntl
+    import time
 
-    flags = posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
+    path = home + b"/run/capture.lock"
+    flags = posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW
     try:
         try:
-            fd = posix.open(home + b"/run/capture.lock", flags, 0o600)
+            fd = posix.open(path, flags)
         except FileNotFoundError:
-            posix.mkdir(home + b"/run", 0o700)
-            fd = posix.open(home + b"/run/capture.lock", flags, 0o600)
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            if mark(home + b"/run") is None:
+                posix.mkdir(home + b"/run", 0o700)
+            fd = posix.open(path, flags | posix.O_CREAT, 0o600)
+        for _ in range(20):  # a worker that looks whether all are done holds it for an instant
+            try:
+                fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                time.sleep(0.002)
     except OSError:
-        pass  # read-only, full, or held: the event is captured without it
+        pass  # not to be made, or held: the event is captured without it
 
 
 def kernel(call: Call) -> "Any":

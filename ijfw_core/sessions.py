@@ -33,22 +33,32 @@ class Running(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def touch(place: Roots, running: Running, redact: Callable[[str], str]) -> None:
-    """Note that a session was heard now. Nothing is noted that looks like a secret.
+    """Note that a session was heard now. What looks like a secret is not noted.
 
     Its end stands in a file of its own: the child of an earlier event may be slower, and must not
     take it back.
     """
-    path = _path(place, running.session)
     noted = replace(running, ended=False)
-    before = _read(path)
-    if before == noted or (before is not None and not running.transcript):
-        os.utime(path)
-    elif all(redact(text) == text for text in (running.session, running.transcript, running.cwd)):
-        files.replace(path, msgspec.json.encode(noted).decode())
+    before = _read(_path(place, noted.session))
+    if before is not None and not noted.transcript:
+        noted = replace(noted, transcript=before.transcript)
+    if before == noted:
+        os.utime(_path(place, noted.session))
     else:
-        return
+        noted = _without_secrets(noted, redact)
+        files.replace(_path(place, noted.session), msgspec.json.encode(noted).decode())
     if running.ended:
-        path.with_suffix(".ended").touch(0o600)
+        _path(place, noted.session).with_suffix(".ended").touch(0o600)
+
+
+def _without_secrets(running: Running, redact: Callable[[str], str]) -> Running:
+    plain = all(redact(text) == text for text in (running.transcript, running.cwd))
+    return Running(
+        session=redact(running.session),
+        platform=running.platform,
+        transcript=running.transcript if plain else "",
+        cwd=running.cwd if plain else "",
+    )
 
 
 def idle(place: Roots, now: float | None = None) -> list[Running]:

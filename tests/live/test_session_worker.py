@@ -369,3 +369,22 @@ def test_no_question_and_no_line_for_a_project_that_said_no(client: Any) -> None
     Story(client).prompt(RULE, "p1")
     client.send("SessionEnd")
     assert client.memories() == []
+
+
+def test_a_session_is_noted_without_what_is_secret_and_ends_all_the_same(agreed: Any) -> None:
+    place = agreed.place
+
+    def hide(text: str) -> str:
+        return text.replace("hunter2", "[REDACTED:test]")
+
+    there = sessions.Running(session="a-hunter2", platform="p", transcript="/x/hunter2", cwd="/x")
+    sessions.touch(place, there, hide)
+    sessions.touch(place, there, hide)
+    files = list((place.folder / "run").glob("*.session"))
+    assert [b"hunter2" in path.read_bytes() for path in files] == [False]
+    plain = sessions.Running(session="b", platform="p", transcript="/x/b.jsonl", cwd="/x")
+    sessions.touch(place, plain, hide)
+    end = sessions.Running(session="b", platform="p", cwd="/x", ended=True)
+    sessions.touch(place, end, hide)
+    sessions.touch(place, plain, hide)  # an event from before the end, whose child was slower
+    assert [(one.transcript, one.ended) for one in sessions.ended(place)] == [("/x/b.jsonl", True)]

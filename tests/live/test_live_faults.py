@@ -1,0 +1,172 @@
+"""Disks that are full or read-only, and crowds of sessions: the agent never notices."""
+
+import json
+import os
+import random
+import shutil
+import string
+import subprocess
+import sys
+import textwrap
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ijfw_core import consent, drain, known, roots
+
+GUARD_SECONDS = 120
+CAN_MOUNT = (
+    shutil.which("unshare") is not None
+    and subprocess.run(
+        ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt"], capture_output=True
+    ).returncode
+    == 0
+)
+sandbox = [
+    pytest.mark.sandbox,
+    pytest.mark.skipif(not CAN_MOUNT, reason="sandbox: needs unshare and mount"),
+]
+
+
+def mounted(client: Any, mount: str, event: str, **fields: Any) -> tuple[int, bytes, bytes]:
+    """Run a hook where `mount` was done before, in a mount namespace of its own; wait for its
+    child there."""
+    script = textwrap.dedent(f"""
+        set -e
+        {mount}
+        set +e
+        {" ".join(client.line(event))}
+        status=$?
+        flock -w 60 {client.home}/run/capture.lock true 2>/dev/null || sleep 2
+        exit $status
+    """)
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script],
+        input=client.payload(event, **fields),
+        capture_output=True,
+        env=client.env,
+        timeout=GUARD_SECONDS,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+class TestMounts:
+    """Faults of the file system."""
+
+    pytestmark = sandbox
+
+    @pytest.mark.parametrize("event", ["UserPromptSubmit", "SessionStart", "SessionEnd"])
+    def test_a_read_only_home(self, agreed: Any, event: str) -> None:
+        agreed.send("Stop")
+        home = agreed.home
+        mount = f"mount --bind {home} {home}; mount -o remount,bind,ro {home}"
+        assert mounted(agreed, mount, event, prompt="always use tabs")[0] == 0
+        deadline = time.monotonic() + GUARD_SECONDS
+        while event == "UserPromptSubmit" and time.monotonic() < deadline:
+            if agreed.spooled():
+                return
+            time.sleep(0.1)
+        assert event != "UserPromptSubmit"
+
+    @pytest.mark.parametrize("event", ["UserPromptSubmit", "SessionStart", "SessionEnd"])
+    def test_a_read_only_project(self, agreed: Any, event: str) -> None:
+        folder = agreed.place.folder
+        mount = f"mount --bind {folder} {folder}; mount -o remount,bind,ro {folder}"
+        found = mounted(agreed, mount, event, prompt="always use tabs")
+        assert (found[0], found[2]) == (0, b"")
+        said = (agreed.home / "run" / "hook-errors").read_text()
+        assert "OSError" in said
+        assert "tabs" not in said
+
+    def test_a_full_disk(self, agreed: Any) -> None:
+        folder = agreed.place.folder
+        mount = (
+            f"cp -a {folder} {folder}.copy; mount -t tmpfs -o size=64k none {folder}; "
+            f"cp -a {folder}.copy/. {folder}; cat /dev/zero > {folder}/fill 2>/dev/null || true"
+        )
+        found = mounted(agreed, mount, "UserPromptSubmit", prompt="always use tabs")
+        assert found == (0, b"", b"")
+        assert "OSError" in (agreed.home / "run" / "hook-errors").read_text()
+
+
+def fire(client: Any, event: str, session: str, project: Path, **fields: Any) -> int:
+    """One hook call of one of many sessions."""
+    data = client.payload(event, session_id=session, cwd=str(project), **fields)
+    done = subprocess.run(
+        client.line(event), input=data, capture_output=True, env=client.env, timeout=GUARD_SECONDS
+    )
+    assert (done.stdout, done.stderr) == (b"", b"")
+    return done.returncode
+
+
+def session(client: Any, number: int, project: Path) -> list[int]:
+    """A session of one prompt and one end, as the client also writes it to a transcript."""
+    name, word = f"session-{number}", _word(number)
+    text = f"From now on always use {word} for {word[::-1]}."
+    transcript = client.project.parent / f"{name}.jsonl"
+    record = {
+        "type": "user",
+        "uuid": name,
+        "sessionId": name,
+        "timestamp": "2026-03-02T09:00:00.000Z",
+        "cwd": str(project),
+        "promptId": "p1",
+        "message": {"role": "user", "content": text},
+    }
+    transcript.write_text(json.dumps(record) + "\n")
+    more = {"transcript_path": str(transcript)}
+    return [
+        fire(client, "UserPromptSubmit", name, project, prompt=text, prompt_id="p1", **more),
+        fire(client, "SessionEnd", name, project, reason="other", **more),
+    ]
+
+
+def _word(number: int) -> str:
+    return "".join(random.Random(number).choices(string.ascii_lowercase, k=9))
+
+
+@pytest.mark.parametrize(("sessions", "projects"), [(20, 1), (20, 10)])
+def test_many_sessions_at_once_lose_nothing(client: Any, sessions: int, projects: int) -> None:
+    """Hook children may be starved, and killed after 30 s, on a busy machine: nothing is lost all
+    the same, and nothing is kept twice.
+    """
+    places = []
+    for number in range(projects):
+        folder = client.project.parent / f"project{number}"
+        (folder / ".git").mkdir(parents=True)
+        place = roots.find(folder, client.env)
+        consent.decide(place, True, datetime.now(UTC))
+        places.append(place)
+    known.update(client.home)
+    with ThreadPoolExecutor(10) as pool:
+        codes = pool.map(
+            lambda n: session(client, n, places[n % projects].project), range(sessions)
+        )
+        assert [code for pair in codes for code in pair] == [0] * 2 * sessions
+    assert drain.wait_for_children(client.home, GUARD_SECONDS)
+    kept = []
+    for place in places:
+        line = [sys.executable, "-I", "-m", "ijfw_core.drain", str(place.project)]
+        _wait_for_worker(place, line, client.env)
+        text = (place.memory / "knowledge.md").read_text()
+        kept += [n for n in range(sessions) for _ in range(text.count(f"summary: {_says(n)}"))]
+    assert sorted(kept) == list(range(sessions))
+
+
+def _says(number: int) -> str:
+    return f"always use {_word(number)} for {_word(number)[::-1]}"
+
+
+def _wait_for_worker(place: Any, line: list[str], env: dict[str, str]) -> None:
+    """Until no session is left: a worker that was started last may be gone already."""
+    from ijfw_core import files, sessions
+
+    with files.lock(sessions.worker_lock(place), GUARD_SECONDS, place.folder):
+        pass
+    if sessions.ended(place):
+        subprocess.run(line, env=env, timeout=GUARD_SECONDS)
+    assert os.listdir(place.folder / "run")

@@ -1,0 +1,213 @@
+"""What the hook is told of plugins: third parties take part, and nothing secret is written down."""
+
+import os
+import random
+import re
+import string
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ijfw_core import hook, manifest, precompiled, spool
+
+PLUGIN = '''
+"""A third party's plugin."""
+import re
+from pathlib import Path
+from ijfw_hookspecs import Signal, Span, hookimpl
+
+{literals}
+
+@hookimpl
+def on_signal(event):
+    if event.tool and "INCIDENT" in event.tool.output:
+        return [Signal(kind="error", text=event.tool.output, key="incident", signature="INCIDENT")]
+
+@hookimpl
+def redact(text):
+    return [Span(start=m.start(), end=m.end(), kind="ticket")
+            for m in re.finditer(r"ACME-\\d+", text)]
+'''
+INCIDENT = {
+    "tool_name": "Bash",
+    "tool_input": {"command": "pager"},
+    "tool_use_id": "c1",
+    "tool_response": {"stdout": "INCIDENT for ACME-12345", "stderr": ""},
+}
+LISTING = {**INCIDENT, "tool_use_id": "c2", "tool_response": {"stdout": "a b", "stderr": ""}}
+
+
+@pytest.fixture
+def third_party(
+    tmp_path: Path, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., None]]:
+    """Install a third party's plugin into a folder on the path, enabled, and set up anew."""
+    site = tmp_path / "site"
+    info = site / "acme-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[ijfw]\nacme = acme_plugin\n")
+    (info / "RECORD").write_text("acme_plugin.py,,\nacme-1.0.dist-info/RECORD,,\n")
+    monkeypatch.syspath_prepend(str(site))
+    path, with_site = manifest._import_path()
+    monkeypatch.setattr(manifest, "_import_path", lambda: ([*path, str(site)], with_site))
+
+    def install(literals: str = "", body: str = PLUGIN) -> None:
+        (site / "acme_plugin.py").write_text(body.replace("{literals}", literals))
+        sys.modules.pop("acme_plugin", None)
+        (client.home / "config.toml").write_text('[plugins]\nenable = ["acme"]\n')
+        manifest.install(client.home, client.env)
+
+    yield install
+    sys.modules.pop("acme_plugin", None)
+
+
+def test_third_party_plugins_hear_and_redact_on_the_hot_path(
+    agreed: Any, third_party: Callable[..., None]
+) -> None:
+    third_party('LITERALS = (b"INCIDENT",)')
+    agreed.send("PostToolUse", **INCIDENT)
+    (line,) = agreed.spooled()
+    assert (line["plugin"], line["text"]) == ("acme", "INCIDENT for [REDACTED:ticket]")
+    agreed.send("PostToolUse", **LISTING)
+    assert not agreed.forked
+
+
+def test_a_plugin_without_literals_sees_every_result(
+    agreed: Any, third_party: Callable[..., None]
+) -> None:
+    third_party("")
+    agreed.send("PostToolUse", **LISTING)
+    assert agreed.forked
+
+
+@pytest.mark.parametrize("literals", ["LITERALS = 5", 'LITERALS = ("text",)', 'LITERALS = (b"",)'])
+def test_wrong_literals_count_as_none(
+    agreed: Any, third_party: Callable[..., None], literals: str
+) -> None:
+    third_party(literals)
+    agreed.send("PostToolUse", **LISTING)
+    assert agreed.forked
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["raise SystemExit(3)", "import no_such_module", PLUGIN.replace("on_signal", "on_sgnal")],
+)
+def test_a_broken_plugin_that_may_be_a_redactor_closes_the_hot_path(
+    agreed: Any, third_party: Callable[..., None], body: str
+) -> None:
+    third_party(body=body)
+    agreed.prompt("always use tabs")
+    assert agreed.spooled() == []
+
+
+def test_a_redactor_that_breaks_after_setup_closes_the_hot_path(
+    agreed: Any, third_party: Callable[..., None]
+) -> None:
+    third_party("LITERALS = ()")
+    found = hook.load(os.fsencode(agreed.home / "manifest"))
+    row = next(row for row in found["plugins"] if row["name"] == "acme")
+    row["target"] = "acme_plugin_that_is_gone"
+    (agreed.home / "manifest").write_bytes(hook.pack(found))
+    agreed.prompt("always use tabs")
+    assert agreed.spooled() == []
+
+
+def test_an_update_of_a_distribution_makes_the_manifest_stale(
+    client: Any, third_party: Callable[..., None], read_manifest: Callable[[], Any], tmp_path: Path
+) -> None:
+    third_party()
+    assert read_manifest() is not None
+    record = tmp_path / "site" / "acme-1.0.dist-info" / "RECORD"
+    record.write_text(record.read_text() + "new.py,,\n")
+    assert read_manifest() is None
+
+
+def test_a_folder_of_modules_does_not_make_it_stale(
+    client: Any, third_party: Callable[..., None], read_manifest: Callable[[], Any], tmp_path: Path
+) -> None:
+    third_party()
+    (tmp_path / "site" / "__pycache__").mkdir(exist_ok=True)
+    (tmp_path / "site" / "other.py").write_text("")
+    assert read_manifest() is not None
+
+
+def test_the_line_that_agents_run_is_stable(client: Any) -> None:
+    first = manifest.install(client.home, client.env)
+    assert first == manifest.install(client.home, client.env) == manifest.hook_command(client.home)
+    assert first[1:] == ["-I", "-S", str(client.home / "hook.py")]
+    assert (client.home / "hook.py").stat().st_mode & 0o777 == 0o600
+
+
+# --- compiled once --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def warmed(client: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A client whose patterns were compiled at setup, as in earnest."""
+    monkeypatch.undo()
+    precompiled.warm(os.fsencode(client.home))
+    assert (client.home / "run" / "precompiled").stat().st_size > 10_000
+    return client
+
+
+def test_what_was_compiled_once_works_the_same(warmed: Any) -> None:
+    """Every kept pattern finds what the pattern compiled anew finds."""
+    found = precompiled._load(os.fsencode(warmed.home))
+    import _sre  # type: ignore[import-not-found]
+
+    texts = [*precompiled.PROMPTS, *(output for _, _, output in precompiled.OUTPUTS)]
+    assert len(found["patterns"]) > 100
+    for (pattern, flags), (all_flags, code, groups, names, by_number) in found["patterns"].items():
+        steps = memoryview(code).cast("I").tolist()
+        kept = _sre.compile(pattern, all_flags, steps, groups, names, by_number)
+        anew = re.compile(pattern, flags)
+        assert (kept.flags, kept.groups, kept.groupindex) == (
+            anew.flags,
+            anew.groups,
+            anew.groupindex,
+        )
+        for text in texts if isinstance(pattern, str) else [t.encode() for t in texts]:
+            assert kept.findall(text) == anew.findall(text)
+
+
+def test_no_secret_is_kept_among_the_patterns(warmed: Any) -> None:
+    secret = "".join(random.Random(9).choices(string.ascii_letters + string.digits, k=32))
+    warmed.env["DEPLOY_PASSWORD"] = secret
+    warmed.agree()
+    (warmed.project / ".env").write_text(f"API_KEY={secret}\n")
+    before = (warmed.home / "run" / "precompiled").read_bytes()
+    (warmed.home / "manifest").unlink()
+    warmed.prompt(f"always use {secret}")
+    assert secret not in "".join(line["text"] for line in warmed.spooled())
+    assert secret.encode() not in before
+    for path in warmed.home.rglob("*"):
+        assert not path.is_file() or secret.encode() not in path.read_bytes()
+
+
+def test_another_python_compiles_as_usual(warmed: Any) -> None:
+    line = "import sys; sys.version = 'another'; sys.path[:] = {!r}; "
+    line += "from ijfw_core import precompiled as p; p.install({!r}); "
+    line += "import re; assert not p._patterns; print(re.compile('a(?P<x>b)').match('ab')['x'])"
+    code = line.format(sys.path, os.fsencode(warmed.home))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "b\n", done.stderr
+
+
+def test_hooks_hear_the_same_with_and_without(warmed: Any) -> None:
+    warmed.agree()
+    heard = []
+    for turn in ("p1", "p2"):
+        warmed.prompt("No, don't use unittest. From now on use pytest.", turn=turn)
+        warmed.failure("pytest", "Traceback (most recent call last):\nKeyError: 'x'", call=turn)
+        claim = spool.claim(warmed.place, warmed.session, str)
+        heard.append([(one.kind, one.text, one.key) for one in claim.signals])
+        spool.release(warmed.place, claim)
+        (warmed.home / "run" / "precompiled").unlink(missing_ok=True)
+    assert heard[0] == heard[1]
+    assert len(heard[0]) == 2
