@@ -122,17 +122,17 @@ def _candidates(value: Any, arguments: Mapping[str, Any]) -> list[Candidate]:
         if not isinstance(item.signals, tuple):
             _wrong("Candidate.signals is no tuple")
         _signals(item.signals, arguments)
-        _facts(item.facts)
+        _facts(item.facts, "Candidate.facts")
     return items
 
 
-def _facts(value: Any) -> None:
+def _facts(value: Any, what: str) -> None:
     good = isinstance(value, tuple) and all(
         isinstance(fact, tuple) and len(fact) == 3 and all(type(part) is str for part in fact)
         for fact in value
     )
     if not good:
-        _wrong("Candidate.facts is no tuple of (subject, predicate, value)")
+        _wrong(f"{what} is no tuple of (subject, predicate, value)")
 
 
 def _classification(value: Any, _: Mapping[str, Any]) -> Classification:
@@ -153,6 +153,7 @@ def _score(value: Any, _: Mapping[str, Any]) -> Score:
     _choice(value.relation, Relation, "Score.relation")
     if not isinstance(value.veto, bool):
         _wrong("Score.veto is neither True nor False")
+    _facts(value.facts, "Score.facts")
     return value
 
 

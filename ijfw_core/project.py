@@ -78,6 +78,7 @@ class Project:
             memory=memory,  # type: ignore[arg-type]
             folder=str(self.roots.folder),
             home=str(self.roots.home),
+            team=str(self.roots.team),
             model=self.config.model,
             deadline=time.monotonic() + 300,
             env=self.env,
@@ -94,6 +95,9 @@ class _Nothing:
         return ()
 
     def search(self, query: object) -> tuple[()]:
+        return ()
+
+    def changed(self, tier: str, known: object) -> tuple[()]:
         return ()
 
 

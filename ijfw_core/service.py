@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import msgspec
 from msgspec.structs import replace
 
-from ijfw_core import gate, lessons_log, worker
+from ijfw_core import facts, gate, lessons_log, worker
 from ijfw_core.errors import NotFoundError, UsageError
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.hearing import Hearing, Watcher
@@ -90,11 +90,13 @@ def store(
     how_to_apply: str = "",
     tags: Sequence[str] = (),
     session: str = "",
+    plugin: str = "user",
 ) -> StoreResult:
     """Keep what a person said in so many words.
 
-    Without `kind` the classifier decides. Raises UsageError for an empty summary and for a kind
-    that does not exist.
+    Without `kind` the classifier decides. `plugin` is who asks: "user", or an agent by another
+    name, which replaces no entry of a person but stages what it would replace it with. Raises
+    UsageError for an empty summary and for a kind that does not exist.
     """
     if not summary.strip():
         raise UsageError("nothing to store: the summary is empty")
@@ -119,12 +121,15 @@ def store(
     if verdict.relation == "duplicate":
         known = find(project, verdict.of)
         return StoreResult(id=known.id, tier=known.tier, outcome="duplicate")
+    candidate = replace(candidate, facts=facts.stated(candidate, scores, project.redactor.text))
     return _store_new(
-        project, candidate, verdict.of if verdict.relation == "update" else "", session
+        project, candidate, verdict.of if verdict.relation == "update" else "", session, plugin
     )
 
 
-def _store_new(project: Project, candidate: Candidate, of: str, session: str) -> StoreResult:
+def _store_new(
+    project: Project, candidate: Candidate, of: str, session: str, plugin: str
+) -> StoreResult:
     old = project.memory.get(of)
     if old is not None and old.tier not in {"knowledge", "global"}:
         old = None
@@ -140,8 +145,8 @@ def _store_new(project: Project, candidate: Candidate, of: str, session: str) ->
         entry=entry,
         target=old.id if old else "",
         base=old.digest if old else "",
-        reason="said by a person",
-        plugin="user",
+        reason="said by a person" if plugin == "user" else "asked for by an agent",
+        plugin=plugin,
     )
     outcome = apply(project, [change], session=session)[entry.id]
     status: Stored = "staged" if outcome == "staged" else "superseded" if old else "written"

@@ -20,9 +20,11 @@ PROJECT_SAFE = {
     "caps.reason": "lower",
     "caps.summary": "lower",
     "prelude.budget": "lower",
+    "prelude.entry": "lower",
     "plugins.disable": "add",
     "project.scope": "set",
     "project.tags": "set",
+    "project.private": "raise",
 }
 # What a project's own file never changes, trusted or not: code, models, hosts, allow-lists, paths.
 # The settings of plugins (`[plugins.<name>]`) are among them, for they may hold any of these.
@@ -83,15 +85,24 @@ class Dream(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Prelude(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an agent is told when a session starts, in characters."""
+    """What an agent is told when a session starts, in bytes: of all, and of one memory."""
 
-    budget: Count = 6000
+    budget: Count = 6144
+    entry: Count = 600
 
 
 class Recall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Vectors beside words when memory is searched."""
+    """What is read when memory is asked: vectors beside words, the user's global memory too."""
 
     vectors: bool = False
+    global_memory: bool = False
+
+
+class Facts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Predicates with one object at a time, and with many, beside those that are built in."""
+
+    one: tuple[str, ...] = ()
+    many: tuple[str, ...] = ()
 
 
 class Git(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -101,10 +112,12 @@ class Git(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Project(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Whether worktrees share one memory, and tags for every memory of this project."""
+    """Whether worktrees share one memory, tags for every memory of this project, and whether other
+    projects may not search it."""
 
     scope: Literal["project", "worktree"] = "project"
     tags: tuple[str, ...] = ()
+    private: bool = False
 
 
 class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -124,6 +137,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     dream: Dream = Dream()
     prelude: Prelude = Prelude()
     recall: Recall = Recall()
+    facts: Facts = Facts()
     git: Git = Git()
     project: Project = Project()
     log: Log = Log()

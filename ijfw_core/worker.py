@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from ijfw_core import gate, lessons_log
+from ijfw_core import facts, gate, lessons_log
 from ijfw_core.gate import Verdict
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.listen import key_digest, signal_id
@@ -129,7 +129,9 @@ def safe(project: "Project", candidate: Candidate) -> Candidate:
 def _judge(project: "Project", session: str, plugin: str, candidate: Candidate) -> Judged:
     context = project.context(session)
     candidate = classified(project, candidate, session)
-    verdict = gate.judge(project.hooks.score(candidate, context), project.config.gate)
+    scores = project.hooks.score(candidate, context)
+    verdict = gate.judge(scores, project.config.gate)
+    candidate = replace(candidate, facts=facts.stated(candidate, scores, project.redactor.text))
     return Judged(candidate=candidate, verdict=verdict, plugin=plugin)
 
 

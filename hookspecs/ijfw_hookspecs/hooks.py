@@ -146,7 +146,9 @@ def score_confidence(candidate: Candidate, context: Context) -> Score | None:
     """Say how sure it is that a candidate is right and useful, and what memory holds of it.
 
     Runs on each classified candidate. `weight=0` gives no value, only a relation:
-    duplicate (nothing new), update (replaces `of`), near (keep both, look at it at night).
+    duplicate (nothing new), update (replaces `of`), near (keep both, look at it at night);
+    or only `facts`: (subject, predicate, object) that the candidate states in so many words.
+    The facts of all plugins count, of candidates that rest on what a person said.
 
     Result: a score, or None. Weighted mean of all; a veto drops the candidate; of several
     relations duplicate wins over update over near. Nobody answers: the candidate is staged.

@@ -153,6 +153,7 @@ class Score(Struct, frozen=True, kw_only=True):
     veto: bool = False
     relation: Relation = ""  # duplicate > update > near
     of: str = ""  # id of the entry that the relation points to
+    facts: tuple[Fact, ...] = ()  # that the candidate states; added to its own
 
 
 # --- memory ------------------------------------------------------------------------------------
@@ -235,14 +236,21 @@ class Store(Protocol):
 
 
 class Query(Struct, frozen=True, kw_only=True):
-    """A question to memory."""
+    """A question to memory. The kernel has taken the filters out of what was typed."""
 
-    text: str
+    text: str  # plain words; "" asks for everything that passes the filters, newest first
     limit: int = 10
     tiers: tuple[Tier, ...] = ()
     kinds: tuple[str, ...] = ()
     as_of: datetime | None = None  # None = now
     include_superseded: bool = False
+    phrases: tuple[str, ...] = ()  # wanted word for word; their words are in `text` too
+    tags: tuple[str, ...] = ()  # each of them; "a" takes in "a/b"
+    session: str = ""  # the start of a session's id
+    since: datetime | None = None  # stored at or after
+    until: datetime | None = None  # stored before
+    links: tuple[str, ...] = ()  # ids or titles that an entry refers to, each of them
+    newest: bool = False  # of what answers about equally well, the newest is wanted
 
 
 class Hit(Struct, frozen=True, kw_only=True):
@@ -261,6 +269,15 @@ class Memory(Protocol):
     def get(self, entry_id: str) -> Entry | None: ...
     def entries(self, *tiers: Tier) -> Iterable[Entry]: ...
     def search(self, query: Query) -> Sequence[Hit]: ...
+    def changed(
+        self, tier: Tier, known: Mapping[str, str]
+    ) -> Iterable[tuple[str, str, Entry | None]]:
+        """Every entry of a tier as it is now, in file order, as (id, digest, entry).
+
+        The entry is None where `known` has its id with this digest: an index reads only what is
+        new to it.
+        """
+        ...
 
 
 class Notice(Struct, frozen=True, kw_only=True):
@@ -357,6 +374,7 @@ class Context(Struct, frozen=True, kw_only=True):
     memory: Memory
     folder: str = ""  # private folder of the project, usually <project>/.ijfw
     home: str = ""  # the user's own folder, ~/.ijfw or IJFW_HOME
+    team: str = ""  # folder of team memory in the current checkout; "" = <project>/.ijfw/team
     settings: Any = None  # the plugin's own Config, decoded
     model: str = "off"
     consented: bool = False

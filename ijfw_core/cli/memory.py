@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import click
 
+from ijfw_core.cli.facts import facts
 from ijfw_core.cli.opened import project_of
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say, table
 from ijfw_core.cli.review import review
@@ -20,6 +21,7 @@ def memory() -> None:
 memory.add_command(review)
 memory.add_command(forget)
 memory.add_command(revert)
+memory.add_command(facts)
 
 
 def print_entries(entries: Sequence[Entry]) -> None:

@@ -30,12 +30,13 @@ class MarkdownStore:
         home: the user's own folder, with `memory/global/` in it.
         project: root of the checkout, with `.ijfw/team/` in it.
         now: time of the changes, for names of archive folders.
+        team: folder of team memory, where the checkout is not the project's own (a worktree).
     """
 
-    def __init__(self, folder: str, home: str, project: str, now: datetime) -> None:
+    def __init__(self, folder: str, home: str, project: str, now: datetime, team: str = "") -> None:
         self._files = Files(
             memory=Path(folder) / "memory",
-            team=Path(project) / ".ijfw" / "team",
+            team=Path(team) if team else Path(project) / ".ijfw" / "team",
             shared=Path(home) / "memory" / "global",
         )
         self._planner = Planner(self._files, now)
@@ -71,4 +72,4 @@ class MarkdownStore:
 @hookimpl
 def store(context: Context) -> MarkdownStore:
     """The markdown store of this project."""
-    return MarkdownStore(context.folder, context.home, context.project, context.now)
+    return MarkdownStore(context.folder, context.home, context.project, context.now, context.team)
