@@ -119,8 +119,12 @@ def _cjk(word: str) -> Iterable[str]:
 
 def wrap_memory(text: str) -> str:
     """Memory text for an agent: data between our marks, any mark inside it escaped."""
-    inner = re.sub(r"<(/?)ijfw-memory>", r"&lt;\1ijfw-memory&gt;", text)
-    return f"{MARK_OPEN}\n{inner}\n{MARK_CLOSE}"
+    return f"{MARK_OPEN}\n{escape_marks(text)}\n{MARK_CLOSE}"
+
+
+def escape_marks(text: str) -> str:
+    """A text in which no mark of ours can be read as one."""
+    return re.sub(r"<(/?)ijfw-memory>", r"&lt;\1ijfw-memory&gt;", text)
 
 
 def strip_memory(text: str) -> str:

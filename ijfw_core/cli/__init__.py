@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "status": ("doctor", "status", "Projects, consent, last sessions and what waits."),
     "doctor": ("doctor", "doctor", "Check that everything works, and say what to do."),
     "uninstall": ("setup", "uninstall", "Disconnect agents; their settings become what they were."),
+    "mcp": ("mcp", "mcp", "Serve memory to an agent over stdio."),
     "hook": ("hook", "hook", "What an agent's hook does with an event, to see it at work."),
     "trust": ("plugins", "trust", "Trust this project's own .ijfw/config.toml."),
 }
@@ -54,6 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.stdout.write(overview())
     elif words == ["--version"]:
         sys.stdout.write(f"ijfw, version {__version__}\n")
+    elif words == ["mcp"]:  # an agent waits for it in every session: without click
+        from ijfw_core.mcp.server import serve
+
+        serve()
     else:
         from ijfw_core.cli.group import ijfw
 

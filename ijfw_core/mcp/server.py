@@ -1,0 +1,78 @@
+"""Puts the server together and runs it."""
+
+import os
+import sys
+from pathlib import Path
+
+from ijfw_core.mcp.loop import Json, Loop, Wire, Worker, private_stdio
+from ijfw_core.mcp.protocol import Call, Session
+
+ROOTS_SECONDS = 2.0  # that a client gets to say which folders it works in
+
+
+class Server:
+    """One client on stdio.
+
+    Args:
+        read, write: descriptors of the client.
+        third_party: whether plugins of other distributions are loaded.
+    """
+
+    def __init__(self, read: int, write: int, *, third_party: bool = True) -> None:
+        self._third_party = third_party
+        self._workspace: object = None
+        self._wire = Wire(write)
+        worker = Worker()
+        self._session = Session(self._wire, worker, self._perform, self._roots_changed)
+        self._loop = Loop(read, self._wire, worker, self._session.receive)
+
+    def run(self) -> bool:
+        """Serve until the client has gone; False where a call would not end."""
+        return self._loop.run()
+
+    def _perform(self, call: Call) -> Json:
+        """A call that needs the project; what it needs is imported by the first."""
+        from ijfw_core.mcp import resources, tools
+        from ijfw_core.mcp.workspace import Workspace
+
+        if not isinstance(self._workspace, Workspace):
+            call.progress(0, 2, "opening memory")
+            self._workspace = Workspace(
+                os.environ, self._client_roots, third_party=self._third_party
+            )
+        work = self._workspace
+        run = tools.run if call.method == "tools/call" else resources.read
+        result = run(call, work)
+        for problem in work.problems():
+            call.log("warning", problem)
+        call.progress(2, 2, "done")
+        return result
+
+    def _client_roots(self) -> list[str]:
+        if not self._session.has_roots:
+            return []
+        answer = self._wire.ask("roots/list", ROOTS_SECONDS) or {}
+        found = answer.get("roots")
+        roots = found if isinstance(found, list) else []
+        uris = [root.get("uri") for root in roots if isinstance(root, dict)]
+        return [uri for uri in uris if isinstance(uri, str)][:64]
+
+    def _roots_changed(self) -> None:
+        from ijfw_core.mcp.workspace import Workspace
+
+        if isinstance(self._workspace, Workspace):
+            self._workspace.close()
+
+
+def serve(*, third_party: bool = True) -> None:
+    """Serve memory on stdin and stdout. Does not return: exits 0 when the client has gone."""
+    try:
+        Path.cwd()
+    except OSError:
+        os.chdir("/")  # Python code that looks for the working folder must find one
+    read, write = private_stdio()
+    done = Server(read, write, third_party=third_party).run()
+    sys.stderr.flush()
+    if not done:
+        os._exit(0)  # a call hangs; what it wrote is safe at every moment
+    raise SystemExit(0)

@@ -1,0 +1,158 @@
+"""The project that calls are about: found and opened by the first call, kept up to date after."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ijfw_core import roots
+from ijfw_core.errors import IjfwError, RefusedError
+from ijfw_core.project import Project, open_project
+from ijfw_core.roots import Roots
+
+_NOT_READ = frozenset({"_archive", "_ledger"})  # folders of memory/ that hold no live entry
+_MOST_FILES = 10_000  # looked at for changes; beyond that every call reads anew
+
+Stamp = tuple[tuple[str, int, int, int], ...]
+
+
+class Workspace:
+    """Opens the project once and reads memory again only when a file has changed.
+
+    Args:
+        env: of the server; IJFW_PROJECT names the project where it is set.
+        client_roots: the folders that the client offers, as URIs; asked once.
+        third_party: whether plugins of other distributions are loaded.
+    """
+
+    def __init__(
+        self,
+        env: Mapping[str, str],
+        client_roots: Callable[[], Sequence[str]],
+        *,
+        third_party: bool = True,
+    ) -> None:
+        self._env = env
+        self._client_roots = client_roots
+        self._third_party = third_party
+        self._project: Project | None = None
+        self._settings: Stamp = ()
+        self._files: Stamp | None = None
+        self._told = False
+
+    def close(self) -> None:
+        """The client's folders changed: the next call finds its project anew."""
+        self._project = None
+
+    @property
+    def session(self) -> str:
+        """The agent's session, where the environment names it."""
+        names = ("IJFW_SESSION_ID", "CLAUDE_SESSION_ID", "CODEX_SESSION_ID")
+        return next((self._env[name][:200] for name in names if self._env.get(name)), "")
+
+    def project(self) -> Project:
+        """The project with its memory as it is on disk now.
+
+        Raises RefusedError where there is none, and what opening a project raises.
+        """
+        opened = self._project
+        if opened is None or self._settings != _settings(opened.roots):
+            opened = self.open(self._folder())
+            self._project, self._files, self._told = opened, None, False
+            self._settings = _settings(opened.roots)
+        stamp = memory_stamp(opened.roots)
+        if stamp is None or stamp != self._files:
+            opened.memory.refresh()
+            self._files = stamp
+        return opened
+
+    def open(self, folder: Path) -> Project:
+        """Open the project of a folder with the server's environment."""
+        return open_project(folder, self._env, third_party=self._third_party)
+
+    def problems(self) -> list[str]:
+        """What went wrong while the project was opened; each is told once."""
+        if self._project is None or self._told:
+            return []
+        self._told = True
+        return [problem.message for problem in self._project.hooks.problems]
+
+    def _folder(self) -> Path:
+        """IJFW_PROJECT, else the client's folder that holds ours, else its first, else ours."""
+        named = self._env.get("IJFW_PROJECT", "")
+        if named:
+            folder = Path(os.path.expanduser(named))
+            if not folder.is_dir():
+                raise RefusedError(f"IJFW_PROJECT is no folder: {named}")
+            return folder
+        try:
+            own: Path | None = Path.cwd()
+        except OSError:  # it was removed
+            own = None
+        offered = [path for uri in self._client_roots() if (path := _path_of(uri)) is not None]
+        usable = [path for path in offered if self._usable(path)]
+        around = [path for path in usable if own is not None and own.is_relative_to(path)]
+        for folder in (*around, *usable):
+            return folder
+        if own is None:
+            raise RefusedError("the working folder is gone: start the server in a project folder")
+        if not self._usable(own):
+            raise RefusedError(
+                f"{own} is no project folder. Start the server in one, or set IJFW_PROJECT."
+            )
+        return own
+
+    def _usable(self, folder: Path) -> bool:
+        try:
+            roots.find(folder, self._env)
+        except (IjfwError, OSError):
+            return False
+        return folder.is_dir()
+
+
+def _path_of(uri: str) -> Path | None:
+    """The folder of a `file://` URI of this machine; None for anything else."""
+    from urllib.parse import unquote, urlsplit
+
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return None
+    path = unquote(parts.path)
+    local = parts.scheme == "file" and parts.netloc in ("", "localhost")
+    return Path(path) if local and os.path.isabs(path) and "\0" not in path else None
+
+
+def _settings(place: Roots) -> Stamp:
+    paths = (place.home / "config.toml", place.home / "projects.toml", place.folder / "config.toml")
+    return tuple(_stat(str(path)) for path in paths)
+
+
+def _stat(path: str) -> tuple[str, int, int, int]:
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return path, 0, 0, 0
+    return path, found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def memory_stamp(place: Roots) -> Stamp | None:
+    """What changes when a file of any tier does; None where there are too many to look at."""
+    found: list[tuple[str, int, int, int]] = []
+    for folder in (place.memory, place.team, place.base("global")):
+        for path in _markdown(str(folder)):
+            found.append(_stat(path))
+            if len(found) > _MOST_FILES:
+                return None
+    return tuple(sorted(found))
+
+
+def _markdown(folder: str) -> Iterator[str]:
+    try:
+        children = list(os.scandir(folder))
+    except OSError:
+        return
+    for child in children:
+        if child.name.endswith(".md"):
+            yield child.path
+        elif child.name not in _NOT_READ and child.is_dir(follow_symlinks=False):
+            yield from _markdown(child.path)
