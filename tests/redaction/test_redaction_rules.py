@@ -1,9 +1,8 @@
 """The built-in rules: each finds its examples, leaves its negatives, is bounded."""
 
+import importlib
 import random
 import re
-import re._constants as op  # type: ignore[import-not-found]
-import re._parser as parser  # type: ignore[import-not-found]
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,8 @@ from ijfw_plugins import redact_secrets
 from ijfw_plugins.redact_secrets import rules
 from ijfw_plugins.redact_secrets.values import VALIDATORS
 
+op: Any = importlib.import_module("re._constants")
+parser: Any = importlib.import_module("re._parser")
 RULES = rules.built_in().rules
 IDS = [rule.id for rule in RULES]
 Fill = Callable[[str, random.Random], str]

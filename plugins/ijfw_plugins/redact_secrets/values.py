@@ -24,7 +24,8 @@ _STOP = _set(
     "undefined true false yes no test testing tests example examples sample dummy fake mock "
     "foo bar foobar baz admin root user username guest default string str text value required "
     "optional redacted masked hidden removed filtered encrypted unknown empty todo tbd "
-    "placeholder xxx mysecret mypassword mysecretpassword letmein supersecret postgres mysql "
+    "placeholder xxx "
+    "xoauthbasic mysecret mypassword mysecretpassword letmein supersecret postgres mysql "
     "redis rabbitmq minio minioadmin secretkey accesskey bearer basic fakekey testkey "
     "testtoken testpassword testsecret yourapikey yourpassword yourtoken yoursecret yourkey "
     "passphrase pwd mypass invalid wrong wrongpassword badpassword correct notasecret "
@@ -61,6 +62,7 @@ _TIME = lazy(
 _UUID = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _UUID_INSIDE = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _SEPARATOR = lazy(r"[^A-Za-z0-9]+")
+_FOUR_CONSONANTS = lazy(r"[B-DF-HJ-NP-TV-XZ]{4}")
 _SERIAL = lazy(r"(?:[A-Z0-9]{4,8}-){3,7}[A-Z0-9]{4,12}\Z")
 _NOT_LETTER = lazy(r"[^a-z]+")
 _NOT_DIGIT = lazy(r"[^0-9]+")
@@ -69,7 +71,7 @@ _SEQUENCES = "0123456789abcdefghijklmnopqrstuvwxyz012345678901234567890987654321
 _CONSONANTS = lazy(r"[b-df-hj-np-tv-xz]{5,}", re.I)
 _SPECIAL = frozenset("!@#$%^&*~+=?|{}()[]<>;,`\\")
 _ALGORITHM = lazy(
-    r"(?:sha|md|aes|rsa|hs|rs|es|ps|ed|utf|base|oauth|argon|blake|scrypt|bcrypt|pbkdf|x)[-_]?\d{1,5}"
+    r"(?:sha|md|aes|rsa|hs|rs|es|ps|ed|utf|base|oauth|argon|blake|scrypt|bcrypt|pbkdf|x(?=25519|448|509))[-_]?\d{1,5}"
     r"[a-z]{0,4}(?:[-_][a-z0-9]{1,10}){0,4}\Z",
     re.I,
 )
@@ -100,7 +102,11 @@ def reference(value: str, quoted: bool) -> bool:
     if (
         _REFERENCE.match(value)
         or _URL.match(value)
-        or (len(value) <= 24 and _ALGORITHM.match(value))
+        or (
+            len(value) <= 24
+            and _ALGORITHM.match(value)
+            and (value[1:].lower() == value[1:] or value.upper() == value)
+        )
     ):
         return True
     if "${" in value or "{{" in value or "[REDACTED" in value:
@@ -139,7 +145,9 @@ def random_looking(value: str) -> bool:
     letters = sum(map(len, pieces))
     if letters < 10 or letters < 0.6 * len(value):
         return False
-    if not any(c.isalpha() for c in value) or letters / len(pieces) > 3.4:
+    if not any(c.isalpha() for c in value) or letters / len(pieces) > (
+        3.4 if len(value) < 24 else 3.9
+    ):
         return False
     if not any(c.isdigit() for c in value) and sum(c.isupper() for c in value[1:]) < 3:
         return False
@@ -220,11 +228,13 @@ def prose_password(value: str) -> bool:
 
 
 def valid_aws_id(value: str) -> bool:
-    """An AWS key id is base32; without a digit it must at least not read as a word."""
+    """An AWS key id is base32; without a digit it must at least not read as words."""
     body = value[4:]
     if placeholder(value):
         return False
-    return any(c.isdigit() for c in body) or sum(c in "AEIOU" for c in body) < len(body) / 3
+    if any(c.isdigit() for c in body) or sum(c in "AEIOU" for c in body) < len(body) / 3:
+        return True
+    return _FOUR_CONSONANTS.search(body) is not None
 
 
 def valid_token(value: str) -> bool:
