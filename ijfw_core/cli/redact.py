@@ -57,6 +57,9 @@ class _NoMemory:
     def search(self, query: object) -> tuple[()]:
         return ()
 
+    def changed(self, tier: str, known: object) -> tuple[()]:
+        return ()
+
 
 @click.command(epilog="Example: journalctl -u web | ijfw redact -")
 @click.argument("file", type=click.File("rb"), default="-")

@@ -648,7 +648,7 @@ HARMLESS: tuple[str, ...] = (
     "https://username:password@example.com/ and amqp://guest:guest@localhost:5672//\n",
     "postgres://postgres:postgres@localhost:5432/test\nredis://:password@redis:6379\n",
     "GET /docs/authentication#api-keys 200\nhttps://a.test/u/<d:6>?page=2&sort=key&token_type=bearer\n",
-    "tests/test_auth.py::TestApiKey::test_missing_api_key_returns_401 PASSED\nPASS: test_password_2 (0.01s)\n",
+    "tests/test_auth.py::TestApiKey::test_missing_api_key_returns_401 PASSED\ntests/test_auth.py::test_password_hash[argon2-1] PASSED\nPASS: test_password_2 (0.01s)\n",
     "A token bucket limits requests; the key: keep handlers small. Secret: sleep. Password reset is off.\n",
     "The password must contain at least 8 characters, 1 digit and 1 special character.\n",
     "The token is a JWT signed with RS256 and the key is ed25519; the secret is base64-encoded.\n",

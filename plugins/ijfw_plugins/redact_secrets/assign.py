@@ -81,7 +81,7 @@ _JOIN = lazy(
      |(?P<prose>\\*["'`*]{0,3}(?:[ \t]+(?:for|of|on|to|at|in|I|used|we)\b[ \t]+[\w.@/ \t-]{1,40}?)?
          (?:[ \t]+(?:is|(?:was|has[ ]been)[ ](?:changed|set|reset)[ ]to
             |was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as|ist|lautet|est|es|è)\b
-            (?:[ ](?:now|set[ ]to|still|currently))?[ \t]*:?|(?<=[\w)])[ ]?[:=])[ \t]*)
+            (?:[ ](?:now|set[ ]to|still|currently))?[ \t]*:?|(?<=[\w)])[ ]?[:=](?![:=]))[ \t]*)
      |(?P<space>\\*["'`*]{0,2}[ \t]{1,8})
     )""",
     re.X,
