@@ -52,9 +52,6 @@ KEYWORDS = (
     "contrase",
     "senha",
     "csrf",
-    "sas_",
-    "pepper",
-    "connectionstring",
     "pw:",
     "pw=",
 )
