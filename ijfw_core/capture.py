@@ -113,11 +113,6 @@ def handle(
         return []
     config = configuration.load(place, env)
     safe = Redactor(_Redactors(found, config), _context(arrived, env))
-    signals = _listen(arrived, data, found, config, safe, env)
-    if signals:
-        spool.append(place, signals, safe.text)
-    if heard.kind == "prompt":
-        _note_prompt(arrived, signals, safe)
     ended = heard.kind == "session_end" or (
         heard.kind == "turn_end" and "session_end" not in arrived.adapter.caps.events
     )
@@ -130,6 +125,11 @@ def handle(
     )
     if heard.kind != "subagent_end":  # it names another transcript
         sessions.touch(place, running, safe.text)
+    signals = _listen(arrived, data, found, config, safe, env)
+    if signals:
+        spool.append(place, signals, safe.text)
+    if heard.kind == "prompt":
+        _note_prompt(arrived, signals, safe)
     if ended:
         start_worker(place)
     return signals
@@ -312,4 +312,7 @@ class _NoMemory:
         return ()
 
     def search(self, query: Query) -> Sequence[Hit]:
+        return ()
+
+    def changed(self, tier: str, known: object) -> Iterable[tuple[str, str, Entry | None]]:
         return ()

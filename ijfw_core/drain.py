@@ -24,7 +24,7 @@ from ijfw_core.text import format_time
 from ijfw_core.worker import Report
 
 CHILDREN_SECONDS = 5.0  # to wait for hook children that still write to the spool
-LATE_SECONDS = 30.0  # to wait for those that are later still; they do not live longer
+LATE_SECONDS = 30.0  # to wait for those that are later still
 SETTLE_SECONDS = 2.0  # to wait for a transcript that is still being written
 SETTLED_SECONDS = 0.25
 LIFE_SECONDS = 1800

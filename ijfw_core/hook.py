@@ -22,7 +22,8 @@ LIMIT = 4 << 20  # bytes of a payload; a larger one is torn, the transcript make
 PIPE = 1 << 20  # bytes that are read at once
 SECONDS = 2.0  # to wait for the payload
 ANSWER_SECONDS = 5.0  # for an answer that is not prebuilt
-CHILD_SECONDS = 30  # for the work that nobody waits for
+CHILD_SECONDS = 30  # of CPU for the work that nobody waits for: a starved child is no hung one
+CHILD_LIFE = 120  # seconds by the clock
 QUIET = 64 << 10  # a longer payload is looked at in full: the literals may stand in what was cut
 OFF = (b"", b"0", b"false", b"no", b"off")
 MANIFEST, PROJECTS = b"manifest", b"run/projects"
@@ -253,7 +254,8 @@ def child(call: Call) -> None:
     posix.setpgid(0, 0)
     posix.nice(19)
     _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
-    _signal.alarm(CHILD_SECONDS)
+    _signal.setitimer(_signal.ITIMER_PROF, CHILD_SECONDS)
+    _signal.alarm(CHILD_LIFE)
     kernel(call).work(call.platform, call.event, call.data, call.manifest)
 
 
