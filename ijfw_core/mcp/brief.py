@@ -4,9 +4,11 @@ from ijfw_core.mcp.render import Renderer, lines_of
 from ijfw_core.project import Project
 
 _FIRST = ("handoff", "decision", "preference", "pattern")
+_ENTRY_CHARS = 300
+_SMALLEST = 60  # bytes of one entry's first line: more entries than fit need no rendering
 
 
-def prelude(project: Project, render: Renderer, budget: int) -> tuple[str, int]:
+def prelude(project: Project, budget: int) -> tuple[str, int]:
     """What holds, newest first: a text of at most `budget` bytes, and how many were left out."""
     now = project.now
     live = [
@@ -18,8 +20,8 @@ def prelude(project: Project, render: Renderer, budget: int) -> tuple[str, int]:
     live.sort(key=lambda e: (order.get(e.kind, len(order)), -e.stored.timestamp()))
     lines: list[str] = []
     left = budget
-    for entry in live:
-        line = lines_of(render.entry(entry, 300))
+    for item in Renderer(project).entries(live[: budget // _SMALLEST], _ENTRY_CHARS):
+        line = lines_of(item)
         size = len(line.encode()) + 1
         if size <= left:
             left -= size

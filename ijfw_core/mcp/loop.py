@@ -1,7 +1,7 @@
 """Frames over stdio: one JSON object a line, bounded, and nothing else on the client's side.
 
-The thread that reads answers what is quick, so that a cancellation or a ping is heard while a tool
-runs; tools run one after another in a second thread.
+A thread reads and answers what is quick, so that a cancellation or a ping is heard while a tool
+runs; tools run one after another in the main thread.
 """
 
 import json
@@ -10,7 +10,7 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
-from threading import Condition, Event, Lock, Thread
+from threading import Condition, Event, Lock, Thread, Timer
 
 MAX_FRAME = 4 << 20  # bytes of one message; a stored memory is a few kilobytes
 MAX_WAITING = 256  # calls that wait for the one that runs
@@ -84,6 +84,7 @@ class Wire:
         self._descriptor = descriptor
         self._lock = Lock()
         self._asked: dict[str, tuple[Event, list[Json]]] = {}
+        self._asks = 0
 
     def send(self, message: Json) -> None:
         """Write one frame; a client that has gone is noted in `closed`.
@@ -101,7 +102,8 @@ class Wire:
 
     def ask(self, method: str, seconds: float) -> Json | None:
         """The client's result for a request of ours; None for an error or no answer in time."""
-        name = f"ijfw-{len(self._asked)}-{method}"
+        self._asks += 1
+        name = f"ijfw-{self._asks}"
         waiting, answers = self._asked.setdefault(name, (Event(), []))
         self.send({"jsonrpc": "2.0", "id": name, "method": method})
         waiting.wait(seconds)
@@ -118,14 +120,13 @@ class Wire:
             found[0].set()
 
 
-class Worker:
-    """Runs calls one after another in a thread of its own, started by the first."""
+class Jobs:
+    """What waits for the main thread."""
 
     def __init__(self) -> None:
         self._waiting: deque[Callable[[], None]] = deque()
         self._changed = Condition()
-        self._thread: Thread | None = None
-        self._ending = False
+        self._ended = False
 
     def add(self, job: Callable[[], None]) -> bool:
         """Queue a job; False where too many wait."""
@@ -134,91 +135,80 @@ class Worker:
                 return False
             self._waiting.append(job)
             self._changed.notify()
-        if self._thread is None:
-            self._thread = Thread(target=self._run, name="calls", daemon=True)
-            self._thread.start()
-        return True
-
-    def finish(self, seconds: float | None = None, *, drop: bool = False) -> bool:
-        """Wait for what is queued, or with `drop` for the running job only; False on timeout."""
-        with self._changed:
-            if drop:
-                self._waiting.clear()
-            self._ending = True
-            self._changed.notify()
-        if self._thread is None:
             return True
-        self._thread.join(seconds)
-        return not self._thread.is_alive()
 
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                while not self._waiting and not self._ending:
-                    self._changed.wait()
-                if not self._waiting:
-                    return
-                job = self._waiting.popleft()
-            job()
+    def end(self) -> None:
+        """No more will come."""
+        with self._changed:
+            self._ended = True
+            self._changed.notify()
+
+    def next(self) -> Callable[[], None] | None:
+        """Wait for a job; None when the last one was given and no more will come."""
+        with self._changed:
+            while not self._waiting and not self._ended:
+                self._changed.wait()
+            return self._waiting.popleft() if self._waiting else None
 
 
 class Loop:
-    """Reads frames until the client closes its end, or SIGTERM comes.
+    """Reads frames in a thread and runs jobs in this one, until the client closes its end.
+
+    Jobs run in the main thread because only there a plugin that hangs can be stopped. What was
+    asked before the end of input is still answered; after SIGTERM only the running job ends.
 
     Args:
         descriptor: to read from.
         wire: to the client.
-        worker: that finishes before the loop returns.
+        jobs: that `receive` adds to.
         receive: is given every line; None for one that was too long.
     """
 
     def __init__(
-        self,
-        descriptor: int,
-        wire: Wire,
-        worker: Worker,
-        receive: Callable[[bytes | None], None],
+        self, descriptor: int, wire: Wire, jobs: Jobs, receive: Callable[[bytes | None], None]
     ) -> None:
         self._descriptor = descriptor
         self._wire = wire
-        self._worker = worker
+        self._jobs = jobs
         self._receive = receive
         self._stopping = False
-        self._idle = False  # a signal may interrupt: no frame is half written
+        self._idle = False  # no job runs, so a signal may interrupt
 
-    def run(self) -> bool:
-        """Serve. False where a call was still running STOP_SECONDS after SIGTERM."""
+    def run(self) -> None:
+        """Serve until the client has gone or SIGTERM or SIGINT came."""
         for name in (signal.SIGTERM, signal.SIGINT):
             signal.signal(name, self._signalled)
-        frames = Frames()
+        Thread(target=self._read, name="reader", daemon=True).start()
         try:
             while not self._stopping and not self._wire.closed:
-                chunk = self._read()
-                if not chunk:
-                    last = frames.rest()
-                    if last:
-                        self._receive(last)
-                    break
-                for line in frames.feed(chunk):
-                    self._receive(line)
-            self._idle = True
-            if not self._stopping and not self._wire.closed:
-                return self._worker.finish()
+                self._idle = True
+                job = self._jobs.next()
+                self._idle = False
+                if job is None:
+                    return
+                job()
         except _Stop:
             pass
-        self._idle = False
-        return self._worker.finish(STOP_SECONDS, drop=True)
 
-    def _read(self) -> bytes:
-        self._idle = True
+    def _read(self) -> None:
+        frames = Frames()
         try:
-            return os.read(self._descriptor, _CHUNK)
+            while not self._wire.closed and (chunk := os.read(self._descriptor, _CHUNK)):
+                for line in frames.feed(chunk):
+                    self._receive(line)
+            last = frames.rest()
+            if last:
+                self._receive(last)
         except OSError:
-            return b""
+            pass
         finally:
-            self._idle = False
+            self._jobs.end()
 
     def _signalled(self, number: int, frame: object) -> None:
         self._stopping = True
         if self._idle:
             raise _Stop
+        # A job that hangs does not keep the process: what it wrote is safe at every moment.
+        late = Timer(STOP_SECONDS, os._exit, (0,))
+        late.daemon = True
+        late.start()

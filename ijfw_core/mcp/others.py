@@ -22,4 +22,4 @@ def search(call: Call, work: Workspace, text: str, limit: int, *, own: bool) -> 
     project = work.project()
     render = Renderer(project)
     name = project.roots.project.name
-    return [render.hit(hit, name) for hit in recall.search(project, text, limit)]
+    return render.hits(recall.search(project, text, limit), render.safe(name))

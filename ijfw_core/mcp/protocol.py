@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from ijfw_core import __version__
 from ijfw_core.mcp import schemas
-from ijfw_core.mcp.loop import MAX_FRAME, Json, Wire, Worker
+from ijfw_core.mcp.loop import MAX_FRAME, Jobs, Json, Wire
 
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS = ("2026-07-28",)
@@ -43,7 +43,7 @@ class RpcError(Exception):
 
 
 class Call:
-    """A request that runs in the worker: it may be cancelled and may tell its progress."""
+    """A request that runs as a job: it may be cancelled and may tell its progress."""
 
     def __init__(self, session: "Session", name: str | int, method: str, params: Json) -> None:
         self.method, self.params = method, params
@@ -79,19 +79,19 @@ class Session:
 
     Args:
         wire: to the client.
-        worker: runs what may take long.
-        perform: `tools/call` and `resources/read`; runs in the worker.
+        jobs: take what may take long.
+        perform: `tools/call` and `resources/read`; runs as a job.
         roots_changed: called when the client says that its folders changed.
     """
 
     def __init__(
-        self, wire: Wire, worker: Worker, perform: Perform, roots_changed: Callable[[], None]
+        self, wire: Wire, jobs: Jobs, perform: Perform, roots_changed: Callable[[], None]
     ) -> None:
         self.version = HANDSHAKE[-1]
         self.level = "warning"
         self.client: Json = {}
         self.has_roots = False
-        self._wire, self._worker = wire, worker
+        self._wire, self._jobs = wire, jobs
         self._perform, self._roots_changed = perform, roots_changed
         self._calls: dict[str | int, Call] = {}
         self._quick: dict[str, Callable[[Json], Json]] = {
@@ -166,13 +166,13 @@ class Session:
             raise RpcError(INVALID, "a request with this id is running")
         call = Call(self, name, method, params)
         self._calls[name] = call
-        if not self._worker.add(lambda: self._run(call)):
+        if not self._jobs.add(lambda: self._run(call)):
             del self._calls[name]
             raise RpcError(BUSY, "too many calls are waiting; try again later")
         return None
 
     def _run(self, call: Call) -> None:
-        """One call, in the worker. A cancelled one is not answered."""
+        """One call, as a job. A cancelled one is not answered."""
         try:
             if not call.cancelled:
                 result = self._perform(call)

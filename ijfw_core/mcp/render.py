@@ -5,7 +5,7 @@ a model may be shown either form.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ijfw_core.facts import FactRow
 from ijfw_core.project import Project
@@ -23,10 +23,34 @@ class Renderer:
 
     def __init__(self, project: Project) -> None:
         self._hide = project.redactor.text
+        self._nothing_to_hide = False
+
+    def entries(self, entries: Sequence[Entry], chars: int = CONTENT_CHARS) -> list[Json]:
+        """Entries for a program."""
+        self._check(text for e in entries for text in (e.kind, e.summary, *_texts(e), *e.tags))
+        found = [self.entry(entry, chars) for entry in entries]
+        self._nothing_to_hide = False
+        return found
+
+    def hits(self, hits: Sequence[Hit], source: str = "") -> list[Json]:
+        """Hits for a program: their entries, and what they scored."""
+        rows = zip(hits, self.entries([hit.entry for hit in hits]), strict=True)
+        return [
+            entry
+            | {"score": _finite(hit.score), "retriever": hit.retriever}
+            | ({"project": source} if source else {})
+            for hit, entry in rows
+        ]
 
     def safe(self, text: str) -> str:
         """A text as it may leave: redacted, with no mark of ours and nothing JSON cannot hold."""
-        return escape_marks(self._hide(clean(text))) if text else ""
+        text = clean(text)
+        return escape_marks(text if self._nothing_to_hide else self._hide(text)) if text else ""
+
+    def _check(self, texts: Iterable[str]) -> None:
+        """Look at all texts of a result at once: a redactor's call costs more than its reading."""
+        together = clean("\n\n".join(texts))
+        self._nothing_to_hide = self._hide(together) == together
 
     def entry(self, entry: Entry, chars: int = CONTENT_CHARS) -> Json:
         """An entry for a program; `type` is what is `kind` elsewhere."""
@@ -38,11 +62,7 @@ class Renderer:
             "stored": format_time(entry.stored),
             "confidence": round(entry.confidence, 2),
         }
-        for name, text in (
-            ("content", entry.content if entry.content != entry.summary else ""),
-            ("why", entry.why),
-            ("how_to_apply", entry.how_to_apply),
-        ):
+        for name, text in zip(_PARTS, _texts(entry), strict=True):
             if text:
                 result[name] = cap(self.safe(text), chars)
         if entry.tags:
@@ -50,12 +70,6 @@ class Renderer:
         if entry.superseded_by:
             result["superseded_by"] = entry.superseded_by
         return result
-
-    def hit(self, hit: Hit, source: str = "") -> Json:
-        """A hit: its entry, and what it scored."""
-        score = round(hit.score, 4) if math.isfinite(hit.score) else 0.0
-        found = self.entry(hit.entry) | {"score": score, "retriever": hit.retriever}
-        return found | ({"project": self.safe(source)} if source else {})
 
     def fact(self, row: FactRow) -> Json:
         """One fact and the window in which it holds."""
@@ -69,6 +83,18 @@ class Renderer:
             "confidence": round(row.confidence, 4),
             "source": row.source,
         }
+
+
+_PARTS = ("content", "why", "how_to_apply")
+
+
+def _texts(entry: Entry) -> tuple[str, str, str]:
+    content = entry.content if entry.content != entry.summary else ""
+    return content, entry.why, entry.how_to_apply
+
+
+def _finite(score: float) -> float:
+    return round(score, 4) if math.isfinite(score) else 0.0
 
 
 def lines_of(item: Json) -> str:

@@ -35,7 +35,7 @@ def _text(project: Project, uri: str) -> str:
     head, _, name = path.partition("/")
     render = Renderer(project)
     if scheme == "ijfw" and path == "prelude":
-        text, _ = brief.prelude(project, render, _PRELUDE_BYTES)
+        text, _ = brief.prelude(project, _PRELUDE_BYTES)
         return wrapped([text] if text else [], "Memory is empty.")
     if scheme == "ijfw" and head == "entry" and name:
         entry = service.find(project, unquote(name))
@@ -46,4 +46,4 @@ def _text(project: Project, uri: str) -> str:
         entries = review.staged(project)
     else:
         entries = sorted(service.listing(project, tier=name), key=lambda e: e.stored, reverse=True)
-    return wrapped([lines_of(render.entry(entry)) for entry in entries], "Nothing here.")
+    return wrapped([lines_of(item) for item in render.entries(entries)], "Nothing here.")

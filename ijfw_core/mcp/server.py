@@ -1,10 +1,8 @@
 """Puts the server together and runs it."""
 
 import os
-import sys
-from pathlib import Path
 
-from ijfw_core.mcp.loop import Json, Loop, Wire, Worker, private_stdio
+from ijfw_core.mcp.loop import Jobs, Json, Loop, Wire, private_stdio
 from ijfw_core.mcp.protocol import Call, Session
 
 ROOTS_SECONDS = 2.0  # that a client gets to say which folders it works in
@@ -22,13 +20,13 @@ class Server:
         self._third_party = third_party
         self._workspace: object = None
         self._wire = Wire(write)
-        worker = Worker()
-        self._session = Session(self._wire, worker, self._perform, self._roots_changed)
-        self._loop = Loop(read, self._wire, worker, self._session.receive)
+        jobs = Jobs()
+        self._session = Session(self._wire, jobs, self._perform, self._roots_changed)
+        self._loop = Loop(read, self._wire, jobs, self._session.receive)
 
-    def run(self) -> bool:
-        """Serve until the client has gone; False where a call would not end."""
-        return self._loop.run()
+    def run(self) -> None:
+        """Serve until the client has gone."""
+        self._loop.run()
 
     def _perform(self, call: Call) -> Json:
         """A call that needs the project; what it needs is imported by the first."""
@@ -67,12 +65,9 @@ class Server:
 def serve(*, third_party: bool = True) -> None:
     """Serve memory on stdin and stdout. Does not return: exits 0 when the client has gone."""
     try:
-        Path.cwd()
+        os.getcwd()
     except OSError:
         os.chdir("/")  # Python code that looks for the working folder must find one
     read, write = private_stdio()
-    done = Server(read, write, third_party=third_party).run()
-    sys.stderr.flush()
-    if not done:
-        os._exit(0)  # a call hangs; what it wrote is safe at every moment
+    Server(read, write, third_party=third_party).run()
     raise SystemExit(0)

@@ -101,7 +101,7 @@ def prelude(call: Call, work: Workspace, args: Prelude) -> Result:
     from ijfw_core.mcp import brief
 
     project = work.project()
-    text, left_out = brief.prelude(project, Renderer(project), BUDGETS[args.detail_level])
+    text, left_out = brief.prelude(project, BUDGETS[args.detail_level])
     shown = wrapped([text] if text else [], "Memory is empty.")
     return Result({"text": text, "left_out": left_out}, shown)
 
@@ -138,9 +138,7 @@ def search(call: Call, work: Workspace, args: Search) -> Result:
         found = _across(call, work, args.query, limit, own=True)
     else:
         project = work.project()
-        render = Renderer(project)
-        hits = recalling.search(project, args.query, limit)
-        found = [render.hit(hit) for hit in hits]
+        found = Renderer(project).hits(recalling.search(project, args.query, limit))
     if args.format == "structured":
         structured: Json = {"hits": found}
         return Result(structured, msgspec.json.encode(structured).decode())
@@ -161,6 +159,7 @@ def store(call: Call, work: Workspace, args: Store) -> Result:
     project = work.project()
     if not args.content.strip():
         raise UsageError("nothing to store: content is empty")
+    project.check_redaction()
     wanted = args.tags.split(",") if isinstance(args.tags, str) else args.tags
     tags = [cap(one_line(tag), TAG_CHARS) for tag in wanted if tag.strip()][:MOST_TAGS]
     if args.type == "handoff":
@@ -263,8 +262,7 @@ def _live(project: Project) -> list[Entry]:
 
 
 def _entries(project: Project, entries: list[Entry]) -> Result:
-    render = Renderer(project)
-    items = [render.entry(entry) for entry in entries]
+    items = Renderer(project).entries(entries)
     shown = wrapped([lines_of(item) for item in items], "Nothing relevant.")
     return Result({"entries": items}, shown)
 
