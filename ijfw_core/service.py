@@ -8,11 +8,11 @@ import msgspec
 from msgspec.structs import replace
 
 from ijfw_core import facts, gate, lessons_log, worker
-from ijfw_core.errors import NotFoundError, UsageError
+from ijfw_core.errors import NotFoundError, RefusedError, UsageError
 from ijfw_core.grammar.lessons import Lesson
-from ijfw_core.hearing import Hearing, Watcher
+from ijfw_core.hearing import SESSION_CHARS, Hearing, Watcher
 from ijfw_core.project import Project
-from ijfw_core.text import new_id
+from ijfw_core.text import new_id, one_line
 from ijfw_core.worker import Judged, Report
 from ijfw_core.writer import Run
 from ijfw_hookspecs import Candidate, Change, Entry, Hit, Kind, Query, Tier
@@ -96,13 +96,15 @@ def store(
 
     Without `kind` the classifier decides. `plugin` is who asks: "user", or an agent by another
     name, which replaces no entry of a person but stages what it would replace it with. Raises
-    UsageError for an empty summary and for a kind that does not exist.
+    UsageError for an empty summary and for a kind that does not exist, RefusedError where it was
+    withheld.
     """
     if not summary.strip():
         raise UsageError("nothing to store: the summary is empty")
     if kind and kind not in KINDS:
         raise UsageError(f"unknown kind {kind!r}; one of {', '.join(KINDS)}")
     wanted = KINDS[kind] if kind else "observation"
+    session = project.redactor.text(one_line(session))[:SESSION_CHARS]
     candidate = worker.safe(
         project,
         Candidate(
@@ -149,6 +151,8 @@ def _store_new(
         plugin=plugin,
     )
     outcome = apply(project, [change], session=session)[entry.id]
+    if outcome in {"withheld", "conflict"}:
+        raise RefusedError(f"it was not stored ({outcome}): say it in other words")
     status: Stored = "staged" if outcome == "staged" else "superseded" if old else "written"
     tier = "staged" if outcome == "staged" else entry.tier
     return StoreResult(id=entry.id, tier=tier, outcome=status)
