@@ -1,7 +1,7 @@
 """The read-only view of memory that plugins and commands get: every tier, nothing secret."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from msgspec.structs import replace
@@ -21,7 +21,8 @@ class MemoryView:
     before it leaves this view; what we wrote was redacted before it was written.
     """
 
-    def __init__(self, store: Store, redactor: Redactor) -> None:
+    def __init__(self, store: Store, redactor: Redactor, *, with_global: bool = True) -> None:
+        self._tiers = tuple(tier for tier in TIERS if with_global or tier != "global")
         self._store = store
         self._redactor = redactor
         self._by_tier: dict[Tier, list[Entry]] = {}
@@ -31,9 +32,10 @@ class MemoryView:
         self._by_tier.clear()
 
     def entries(self, *tiers: Tier) -> Iterable[Entry]:
-        """Entries of these tiers (default: all but staged), each id once; knowledge wins."""
+        """Entries of these tiers (default: all that are on but staged), each id once; knowledge
+        wins."""
         seen: set[str] = set()
-        for tier in tiers or TIERS:
+        for tier in tiers or self._tiers:
             for entry in self._tier(tier):
                 if entry.id not in seen:
                     seen.add(entry.id)
@@ -45,6 +47,17 @@ class MemoryView:
             return None
         tiers: tuple[Tier, ...] = (*TIERS, "staged")
         return next((e for e in self.entries(*tiers) if e.id == entry_id), None)
+
+    def changed(
+        self, tier: Tier, known: Mapping[str, str]
+    ) -> Iterator[tuple[str, str, Entry | None]]:
+        """Every entry of a tier as (id, digest, entry), read from the files as they are now.
+
+        The entry is None where `known` has its id with this digest; so it is not redacted again.
+        """
+        for entry in self._store.entries((tier,)):
+            same = bool(entry.digest) and known.get(entry.id) == entry.digest
+            yield entry.id, entry.digest, None if same else self._safe(entry)
 
     def search(self, query: Query) -> Sequence[Hit]:
         """Entries by the share of words they hold: the fallback where no retriever answers."""
@@ -76,16 +89,21 @@ class MemoryView:
         return self._by_tier[tier]
 
     def _safe(self, entry: Entry) -> Entry:
-        if entry.origin in WRITTEN_BY_US:
+        # A checksum is no signature: what others committed counts as written by others.
+        if entry.origin in WRITTEN_BY_US and entry.tier != "team":
             return entry
-        hide = self._redactor.text
-        return replace(
-            entry,
-            summary=hide(entry.summary),
-            content=hide(entry.content),
-            why=hide(entry.why),
-            how_to_apply=hide(entry.how_to_apply),
-            tags=tuple(hide(tag) for tag in entry.tags),
-            facts=tuple((hide(s), hide(p), hide(o)) for s, p, o in entry.facts),
-            extra=tuple((key, hide(value)) for key, value in entry.extra),
-        )
+        return redacted(entry, self._redactor.text)
+
+
+def redacted(entry: Entry, hide: Callable[[str], str]) -> Entry:
+    """An entry with every text through `hide`; identity, times and sessions stay."""
+    return replace(
+        entry,
+        summary=hide(entry.summary),
+        content=hide(entry.content),
+        why=hide(entry.why),
+        how_to_apply=hide(entry.how_to_apply),
+        tags=tuple(hide(tag) for tag in entry.tags),
+        facts=tuple((hide(s), hide(p), hide(o)) for s, p, o in entry.facts),
+        extra=tuple((key, hide(value)) for key, value in entry.extra),
+    )

@@ -14,6 +14,7 @@ from ijfw_core.hooks import Hooks
 from ijfw_core.memory import MemoryView
 from ijfw_core.redaction import Redactor
 from ijfw_core.roots import Roots
+from ijfw_core.text import format_time
 from ijfw_core.writer import Writer
 from ijfw_hookspecs import Context, Store
 
@@ -28,8 +29,11 @@ class Project:
         hooks: Hooks,
         env: Mapping[str, str],
         now: datetime | None = None,
+        *,
+        third_party: bool = True,
     ) -> None:
         self.roots = place
+        self.third_party = third_party  # whether plugins of other distributions were loaded
         self.config = config
         self.hooks = hooks
         self.env = env
@@ -53,12 +57,16 @@ class Project:
     @cached_property
     def memory(self) -> MemoryView:
         """What is known, redacted."""
-        return MemoryView(self.store, Redactor(self.hooks, self._context("", _Nothing())))
+        redactor = Redactor(self.hooks, self._context("", _Nothing()))
+        return MemoryView(self.store, redactor, with_global=self.config.recall.global_memory)
 
     @cached_property
     def writer(self) -> Writer:
         """The only way to change memory."""
+        from ijfw_core import registry
+
         roots.prepare(self.roots, track=self.config.git.track)
+        registry.note(self.roots, format_time(self.now.replace(microsecond=0)))
         return Writer(self.roots, self.store, self.redactor.text)
 
     def check_redaction(self) -> None:
@@ -119,4 +127,4 @@ def open_project(
     if config.project.scope == "worktree":
         place = roots.find(cwd or Path.cwd(), env, scope="worktree")
     hooks = loader.load(config, third_party=third_party)
-    return Project(place, config, hooks, env, now)
+    return Project(place, config, hooks, env, now, third_party=third_party)

@@ -8,6 +8,7 @@ from ijfw_core.cli.facts import facts
 from ijfw_core.cli.opened import project_of
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say, table
 from ijfw_core.cli.review import review
+from ijfw_core.cli.share import projects, share, unshare
 from ijfw_core.cli.undo import forget, revert
 from ijfw_core.text import format_time
 from ijfw_hookspecs import Entry
@@ -22,6 +23,9 @@ memory.add_command(review)
 memory.add_command(forget)
 memory.add_command(revert)
 memory.add_command(facts)
+memory.add_command(share)
+memory.add_command(unshare)
+memory.add_command(projects)
 
 
 def print_entries(entries: Sequence[Entry]) -> None:

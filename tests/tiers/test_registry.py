@@ -1,0 +1,159 @@
+"""The user's projects, and one question to all of them: nothing bleeds."""
+
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ijfw_core import consent, registry, service
+from ijfw_core.errors import NotFoundError
+from ijfw_core.project import Project
+
+Open = Any
+NOW = datetime(2026, 5, 1, tzinfo=UTC)
+
+
+def store(project: Project, text: str) -> str:
+    return service.store(project, text, kind="decision").id
+
+
+def found(project: Project, text: str = "NEBULA") -> list[str]:
+    return [row.name for row in registry.search(project, text)]
+
+
+def test_a_question_to_the_other_projects(open_at: Open) -> None:
+    shop, blog, api = open_at("shop"), open_at("blog"), open_at("api")
+    store(shop, "NEBULA is the name of the shop's cache")
+    wanted = store(blog, "NEBULA-2287 is mended by pinning zlib")
+    store(api, "one log line a request")
+    rows = registry.search(api, "NEBULA-2287 zlib")
+    assert [row.name for row in rows][:1] == ["blog"]
+    assert rows[0].hit.entry.id == wanted
+    assert found(shop) == ["blog"], "not its own memory"
+    assert registry.search(api, "") == registry.search(api, "NEBULA", 0) == []
+    assert len(registry.search(api, "NEBULA", 1)) == 1
+
+
+def test_a_search_writes_nothing_in_the_others(open_at: Open) -> None:
+    shop, blog = open_at("shop"), open_at("blog")
+    store(shop, "NEBULA one")
+    store(blog, "NEBULA two")
+    before = _files(blog.roots.memory)
+    found(shop)
+    assert _files(blog.roots.memory) == before
+    assert [e.summary for e in shop.memory.entries()] == ["NEBULA one"]
+    assert [h.entry.summary for h in service.search(shop, "NEBULA")] == ["NEBULA one"]
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(p): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def test_a_project_opts_out_by_its_record(open_at: Open) -> None:
+    shop, blog = open_at("shop"), open_at("blog")
+    store(shop, "NEBULA one")
+    store(blog, "NEBULA two")
+    registry.set_private(blog, True)
+    assert found(shop) == []
+    assert found(blog) == ["shop"]
+    store(open_at("blog"), "more of it")
+    assert found(shop) == [], "a later write keeps the record"
+    registry.set_private(blog, False)
+    assert found(shop) == ["blog"]
+
+
+def test_a_project_opts_out_by_its_settings_and_cannot_opt_in(open_at: Open) -> None:
+    shop, blog = open_at("shop"), open_at("blog")
+    store(shop, "NEBULA one")
+    store(blog, "NEBULA two")
+    config = blog.roots.folder / "config.toml"
+    config.write_text("[project]\nprivate = true\n")
+    assert found(shop) == []
+    assert [row.private for row in registry.projects(shop)] == [True, False]
+    config.write_text("[project]\nprivate = false\n")
+    registry.set_private(blog, True)
+    assert found(shop) == []
+
+
+def test_a_user_who_said_no_is_not_searched(open_at: Open) -> None:
+    shop, blog = open_at("shop"), open_at("blog")
+    store(shop, "NEBULA one")
+    store(blog, "NEBULA two")
+    consent.decide(blog.roots, False, NOW)
+    assert found(shop) == []
+    consent.decide(blog.roots, True, NOW)
+    assert found(shop) == ["blog"]
+
+
+def test_projects_that_are_gone_or_broken_are_passed_over(open_at: Open) -> None:
+    shop, blog, api = open_at("shop"), open_at("blog"), open_at("api")
+    for project in (shop, blog, api):
+        store(project, "NEBULA " + project.roots.project.name)
+    shutil.rmtree(blog.roots.project)
+    shutil.rmtree(api.roots.folder)
+    (api.roots.project / ".ijfw").symlink_to(shop.roots.folder)
+    assert found(shop) == []
+    assert {row.name: row.exists for row in registry.projects(shop)}["blog"] is False
+
+
+def test_a_record_that_names_a_folder_of_secrets_or_home_is_not_read(
+    open_at: Open, tmp_path: Path
+) -> None:
+    shop = open_at("shop")
+    store(shop, "NEBULA one")
+    home = tmp_path / "home"
+    inner = home / ".ssh"
+    (inner / ".ijfw" / "memory").mkdir(parents=True)
+    knowledge = shop.roots.memory / "knowledge.md"
+    shutil.copy(knowledge, inner / ".ijfw" / "memory" / "knowledge.md")
+    path = shop.roots.home / "projects.toml"
+    path.write_text(path.read_text() + f'\n[projects."{home}"]\nat = "x"\n[projects."{inner}"]\n')
+    path.chmod(0o600)
+    assert found(open_at("blog")) == ["shop"]
+
+
+def test_secrets_of_another_project_do_not_leave_it(open_at: Open) -> None:
+    shop, blog = open_at("shop"), open_at("blog")
+    store(shop, "NEBULA one")
+    store(blog, "NEBULA two")
+    secret = ("ghp_" + "a1B2c3D4e5F6g7H8i9J0"[::-1] * 2)[:40]
+    path = blog.roots.memory / "knowledge.md"
+    path.write_text(path.read_text() + f"NEBULA {secret}\n")
+    rows = registry.search(shop, f"NEBULA {secret}")
+    assert [row.name for row in rows] == ["blog"]
+    assert secret not in repr(rows)
+
+
+def test_staged_handed_over_and_global_memory_is_no_projects(open_at: Open, tmp_path: Path) -> None:
+    on = {"IJFW_RECALL_GLOBAL_MEMORY": "on"}
+    shop, blog = open_at("shop", **on), open_at("blog", **on)
+    store(shop, "one log line a request")
+    store(blog, "one log line a minute")
+    text = (blog.roots.memory / "knowledge.md").read_text().replace("one log line", "NEBULA")
+    for folder in (blog.roots.memory / "auto-proposed", tmp_path / "home/.ijfw/memory/global"):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "x.md").write_text(text)
+    (blog.roots.memory / "handoff.md").write_text(text)
+    assert found(shop) == []
+
+
+def test_a_project_by_name(open_at: Open) -> None:
+    shop, blog = open_at("shop"), open_at("blog")
+    store(shop, "NEBULA one")
+    store(blog, "NEBULA two")
+    assert registry.named(shop, "blog").roots == blog.roots
+    assert registry.named(shop, str(blog.roots.project)).roots == blog.roots
+    registry.set_private(blog, True)
+    for name in ("blog", "shop", "nothing", "../blog"):
+        with pytest.raises(NotFoundError):
+            registry.named(shop, name)
+
+
+def test_a_record_of_others_counts_for_nothing(open_at: Open) -> None:
+    shop, blog = open_at("shop"), open_at("blog")
+    store(shop, "NEBULA one")
+    store(blog, "NEBULA two")
+    (shop.roots.home / "projects.toml").chmod(0o666)
+    assert found(shop) == []
