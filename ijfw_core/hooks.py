@@ -48,6 +48,7 @@ SECONDS = {
     "redact": guard.REDACT_SECONDS,
     "store": guard.STORE_SECONDS,
     "synthesize": guard.MODEL_SECONDS,
+    "search": guard.INDEX_SECONDS,
 }
 
 

@@ -1,10 +1,24 @@
-"""Recall: a question to memory, asked of every retriever, and answered with hits, best first."""
+"""Recall: a question to memory, asked of every retriever, and answered with hits, best first.
 
+    parse -> search (all retrievers, else a scan) -> fuse -> filter -> rerank -> redact
+
+What leaves here is redacted with the rules in force now, whoever wrote or indexed it.
+"""
+
+import statistics
 from collections.abc import Sequence
+from datetime import datetime
 
-from ijfw_core import service
+from msgspec.structs import replace
+
+from ijfw_core import query as queries
+from ijfw_core.errors import RefusedError, WithheldError
+from ijfw_core.memory import WRITTEN_BY_US
 from ijfw_core.project import Project
-from ijfw_hookspecs import Hit, Tier
+from ijfw_hookspecs import Entry, Hit, Query, Tier
+
+POOL = 50  # hits that a reranker sees: more brings nothing, fewer hide what it could lift
+SECOND = 0.35  # weight of every further retriever beside the best: measured with vectors
 
 
 def search(
@@ -15,20 +29,135 @@ def search(
     tiers: Sequence[Tier] = (),
     kinds: Sequence[str] = (),
     include_superseded: bool = False,
+    as_of: datetime | None = None,
 ) -> list[Hit]:
     """Hits for a question, best first; empty where nothing is relevant.
 
     Args:
         project: whose memory is asked.
-        text: what a person or an agent wrote; never an error, whatever it holds.
+        text: what a person or an agent wrote, with filters (see `ijfw_core.query`); never an
+            error, whatever it holds.
         limit: at most this many hits.
         tiers: only these tiers; all but staged where empty.
         kinds: only these kinds; all where empty.
         include_superseded: entries that are no longer valid too, below the others.
+        as_of: what was valid at this time; None = now.
     """
-    hits = service.search(project, text, limit)
-    return [
-        hit
-        for hit in hits
-        if (not tiers or hit.entry.tier in tiers) and (not kinds or hit.entry.kind in kinds)
-    ]
+    parsed = queries.parse(text, project.now, limit)
+    hits: list[Hit] = []
+    for query in (parsed.query, parsed.loose):
+        query = replace(
+            query,
+            limit=max(limit, 0),
+            tiers=tuple(tiers) or query.tiers,
+            kinds=tuple(kinds) or query.kinds,
+            include_superseded=include_superseded or query.include_superseded,
+            as_of=as_of,
+        )
+        hits = ask(project, query)
+        if hits or not _misread(parsed):
+            break
+    return hits
+
+
+def ask(project: Project, query: Query) -> list[Hit]:
+    """Hits for a query that is parsed."""
+    if query.limit <= 0:
+        return []
+    context = project.context("")
+    reranks = any("rerank" in plugin.functions for plugin in project.hooks.plugins.values())
+    wide = replace(query, limit=max(query.limit, POOL)) if reranks else query
+    lists = project.hooks.search(wide, context)
+    if not lists:
+        project.memory.refresh()
+        lists = [list(project.memory.search(wide))]
+    hits = [hit for hit in fuse(lists) if _fits(hit.entry, query, project.now)]
+    if reranks and len(hits) > 1:
+        hits = project.hooks.rerank(query, hits[: wide.limit], context)
+    return safe(project, hits[: query.limit])
+
+
+def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """One list of several, each entry once.
+
+    The scores of each list are put on one scale (mean 0, deviation 1) and summed, the first list in
+    full and the others at SECOND: ranks alone would let a weak retriever spoil a strong one.
+    """
+    lists = [hits for hits in lists if hits]
+    if len(lists) <= 1:
+        return list(lists[0]) if lists else []
+    sums: dict[str, float] = {}
+    best: dict[str, Hit] = {}
+    for at, hits in enumerate(lists):
+        scores = [hit.score for hit in hits]
+        middle, spread = statistics.fmean(scores), statistics.pstdev(scores) or 1.0
+        weight = SECOND if at else 1.0
+        low = min(scores)
+        for hit in hits:
+            name = hit.entry.id
+            sums[name] = sums.get(name, 0.0) + weight * (hit.score - middle) / spread
+            best[name] = _joined(best[name], hit) if name in best else hit
+        for name in sums.keys() - {hit.entry.id for hit in hits}:
+            sums[name] += weight * (low - middle) / spread
+    return sorted(best.values(), key=lambda hit: -sums[hit.entry.id])
+
+
+def _joined(one: Hit, other: Hit) -> Hit:
+    parts = {**other.parts, f"{other.retriever}-score": other.score, **one.parts}
+    return replace(one, retriever=f"{one.retriever}+{other.retriever}", parts=parts)
+
+
+def safe(project: Project, hits: Sequence[Hit]) -> list[Hit]:
+    """Hits without secrets. All are looked at together; one by one only where there is a find."""
+    texts = [text for hit in hits for text in _texts(hit)]
+    try:
+        clean = not project.redactor.spans("\n\n".join(texts))
+    except (WithheldError, RefusedError):
+        clean = False
+    return list(hits) if clean else [_redacted(project, hit) for hit in hits]
+
+
+def _texts(hit: Hit) -> list[str]:
+    entry = hit.entry
+    facts = [part for fact in entry.facts for part in fact]
+    extra = [] if entry.origin in WRITTEN_BY_US else [value for _, value in entry.extra]
+    own = [entry.summary, entry.content, entry.why, entry.how_to_apply]
+    return [text for text in (hit.snippet, *own, *entry.tags, *facts, *extra) if text]
+
+
+def _redacted(project: Project, hit: Hit) -> Hit:
+    hide = project.redactor.text
+    ours = hit.entry.origin in WRITTEN_BY_US  # keys and digests of ours are no secrets
+    entry = replace(
+        hit.entry,
+        summary=hide(hit.entry.summary),
+        content=hide(hit.entry.content),
+        why=hide(hit.entry.why),
+        how_to_apply=hide(hit.entry.how_to_apply),
+        tags=tuple(hide(tag) for tag in hit.entry.tags),
+        facts=tuple((hide(s), hide(p), hide(o)) for s, p, o in hit.entry.facts),
+        extra=tuple((k, v if ours else hide(v)) for k, v in hit.entry.extra),
+    )
+    return replace(hit, entry=entry, snippet=hide(hit.snippet))
+
+
+def _misread(parsed: queries.Parsed) -> bool:
+    """Whether a filter may have been meant as words: a `type:` of no known kind."""
+    return any(kind not in queries.KINDS for kind in parsed.query.kinds)
+
+
+def _fits(entry: Entry, query: Query, now: datetime) -> bool:
+    """Whether an entry passes the filters: a retriever need not know them all."""
+    when = query.as_of or now
+    over = bool(entry.superseded_by) and query.as_of is None
+    over = over or (entry.valid_to is not None and entry.valid_to <= when)
+    tags = [tag.lower() for tag in entry.tags]
+    return (
+        (query.include_superseded or not over)
+        and (not query.kinds or entry.kind in query.kinds)
+        and (entry.tier in query.tiers if query.tiers else entry.tier != "staged")
+        and (not query.session or entry.session.startswith(query.session))
+        and (query.since is None or entry.stored >= query.since)
+        and (query.until is None or entry.stored < query.until)
+        and all(any(f"{tag}/".startswith(f"{wanted}/") for tag in tags) for wanted in query.tags)
+    )

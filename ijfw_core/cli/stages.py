@@ -161,6 +161,9 @@ class _OneNote:
     def search(self, query: Query) -> list[Hit]:
         return [Hit(entry=self._entry, score=1.0, snippet=self._entry.summary, retriever="scan")]
 
+    def changed(self, tier: Tier, known: object) -> tuple[tuple[str, str, Entry]]:
+        return ((self._entry.id, self._entry.digest, self._entry),)
+
 
 def _compared(project: Project, line: PairLine) -> dict[str, str]:
     from ijfw_core import gate

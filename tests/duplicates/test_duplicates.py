@@ -47,6 +47,9 @@ class Memory:
     def search(self, query: Query) -> Sequence[Hit]:
         return []
 
+    def changed(self, tier: Tier, known: object) -> Iterable[tuple[str, str, Entry | None]]:
+        return [(entry.id, entry.digest, entry) for entry in self._entries]
+
 
 def entry(name: str, text: str, **fields: Any) -> Entry:
     stored = Entry(id=name, kind="decision", summary=text[:120], content=text, stored=NOW)

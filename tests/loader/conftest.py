@@ -37,6 +37,9 @@ class NoMemory:
     def search(self, query: object) -> tuple[()]:
         return ()
 
+    def changed(self, tier: str, known: object) -> tuple[()]:
+        return ()
+
 
 @pytest.fixture
 def context() -> Context:

@@ -1,0 +1,146 @@
+"""The file of the index: opened, made, moved forward, or moved aside and made anew.
+
+It is derived from memory and may be deleted at any time. Rollback journal, not WAL: one that closes
+last would checkpoint outside our lock.
+"""
+
+import fcntl
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+NAME = "recall.db"
+LOCK = "recall.lock"
+BROKEN = "recall.broken.db"  # the last one that was moved aside
+LOCK_WAIT = 10.0  # seconds; then memory is scanned instead
+_BUSY_WAIT = 5.0  # seconds that a reader waits for a commit
+_CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
+
+# Step n brings the schema from version n to n + 1. Steps are added, never edited.
+_STEPS = (
+    """
+    CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE files (
+        base TEXT, path TEXT, mtime INTEGER, size INTEGER, inode INTEGER, hash TEXT,
+        PRIMARY KEY (base, path)
+    ) WITHOUT ROWID;
+    CREATE TABLE docs (
+        n INTEGER PRIMARY KEY, tier TEXT NOT NULL, id TEXT NOT NULL, digest TEXT NOT NULL,
+        path TEXT NOT NULL, kind TEXT NOT NULL, session TEXT NOT NULL, stored REAL NOT NULL,
+        size INTEGER NOT NULL, shown INTEGER NOT NULL DEFAULT 0,
+        windowed INTEGER NOT NULL, starts REAL, ends REAL, over INTEGER NOT NULL,
+        before INTEGER NOT NULL DEFAULT 0, after INTEGER NOT NULL DEFAULT 0,
+        entry BLOB NOT NULL
+    );
+    CREATE UNIQUE INDEX docs_id ON docs (id, tier);
+    CREATE INDEX docs_tier ON docs (tier, id, digest);
+    CREATE INDEX docs_place ON docs (path, tier);
+    CREATE INDEX docs_session ON docs (session, stored, id, n) WHERE session != '' AND shown;
+    CREATE INDEX docs_stored ON docs (stored, kind, tier) WHERE shown;
+    CREATE INDEX docs_windowed ON docs (n) WHERE windowed AND shown;
+    CREATE TABLE tags (tag TEXT, n INTEGER, PRIMARY KEY (tag, n)) WITHOUT ROWID;
+    CREATE TABLE terms (t INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, df INTEGER NOT NULL);
+    CREATE TABLE postings (k INTEGER PRIMARY KEY, list BLOB NOT NULL);
+    """,
+)
+SCHEMA = len(_STEPS)
+
+
+class UnusableError(Exception):
+    """There is no index to be had here; memory is scanned instead."""
+
+
+def folder_of(private: str) -> Path:
+    """The folder of the index in a project's private folder."""
+    return Path(private, "index")
+
+
+def open_database(folder: Path) -> sqlite3.Connection:
+    """The index's file with the present schema.
+
+    Raises UnusableError for a newer schema (it is left alone), a link, or a folder that cannot be
+    written, and sqlite3.Error for a file that is broken.
+    """
+    path = folder / NAME
+    try:
+        _make(folder, path)
+    except OSError as error:
+        raise UnusableError(f"no index: {error.strerror}") from error
+    db = sqlite3.connect(path, timeout=_BUSY_WAIT, isolation_level=None, check_same_thread=False)
+    try:
+        _prepare(db, folder)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _make(folder: Path, path: Path) -> None:
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.is_symlink():
+        raise UnusableError("the folder of the index is a link")
+    ignore = folder / ".gitignore"
+    if not os.path.lexists(ignore):
+        ignore.write_text("*\n")
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    os.close(handle)
+
+
+def _prepare(db: sqlite3.Connection, folder: Path) -> None:
+    db.execute("PRAGMA cache_size = -8000")  # KiB
+    version = _version(db)
+    if version > SCHEMA:
+        raise UnusableError(f"the index has schema {version}; this program knows {SCHEMA}")
+    if version == SCHEMA:
+        return
+    with locked(folder):
+        for step in range(_version(db), SCHEMA):
+            db.executescript(f"BEGIN IMMEDIATE; {_STEPS[step]} PRAGMA user_version = {step + 1};")
+            db.execute("COMMIT")
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def is_broken(error: sqlite3.Error) -> bool:
+    """Whether an error means that the file is damaged, and not that it is busy or full."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is not None and (code & 0xFF) in _CORRUPT
+
+
+def move_aside(folder: Path) -> None:
+    """Put a broken file out of the way; the next open makes a new one."""
+    with locked(folder):
+        try:
+            os.replace(folder / NAME, folder / BROKEN)
+        except FileNotFoundError:
+            return
+        journal = folder / f"{NAME}-journal"
+        journal.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(folder: Path, wait: float = LOCK_WAIT) -> Iterator[None]:
+    """The one lock around all writes of the index. Raises UnusableError after `wait` seconds."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        handle = os.open(folder / LOCK, flags, 0o600)
+    except OSError as error:
+        raise UnusableError(f"no lock for the index: {error.strerror}") from error
+    try:
+        limit = time.monotonic() + wait
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= limit:
+                    raise UnusableError("another program is writing the index") from None
+                time.sleep(0.01)
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,183 @@
+"""The index of one project's memory: brought up to date before each question, then asked."""
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ijfw_hookspecs import Context, Tier
+from ijfw_plugins.search_bm25 import watch
+from ijfw_plugins.search_bm25.database import (
+    NAME,
+    UnusableError,
+    locked,
+    open_database,
+)
+from ijfw_plugins.search_bm25.update import Update
+from ijfw_plugins.search_bm25.watch import State
+
+Key = tuple[str, str]  # base folder, path in it
+
+WORDS = "1"  # of the rules that make terms; another value in the file makes it anew
+
+
+class Index:
+    """One project's index. Every method may raise UnusableError or sqlite3.Error."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.db = open_database(folder)
+        self.inode = _inode(folder / NAME)
+        self._unwatched = False  # whether there are entries that are in no file we watch
+        self.lock = threading.RLock()
+        self._version = -1  # of the data, as SQLite counts it
+        self._files: dict[Key, State] = {}
+        self.count = 0  # entries
+        self.average = 1.0  # weighted words of an entry
+        self.windows: dict[int, tuple[float | None, float | None, bool]] = {}
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with suppress(sqlite3.Error):
+            self.db.close()
+
+    def stale(self) -> bool:
+        """Whether the file was deleted or put in place of ours."""
+        return _inode(self.folder / NAME) != self.inode
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """One state of the index for several questions."""
+        self.db.execute("BEGIN")
+        try:
+            self._reload()
+            yield
+        finally:
+            self.db.execute("COMMIT")
+
+    def refresh(self, context: Context) -> None:
+        """Take in what changed in the files of memory since the index was written.
+
+        Where nothing changed this costs one stat a file.
+        """
+        seen = watch.states(context)
+        self._reload()
+        if seen == self._files and not self._unwatched:
+            return
+        with locked(self.folder):
+            if self.stale():
+                raise UnusableError("the index was deleted meanwhile")
+            self._reload()
+            self._take_in(context, seen)
+            self._version = -1
+            self._reload()
+
+    def over(self, when: float, in_the_past: bool) -> frozenset[int]:
+        """The numbers of entries that do not hold at a time, in seconds since 1970.
+
+        An entry that was superseded without a date is over now, and was not in the past.
+        """
+        found = set()
+        for n, (starts, ends, superseded) in self.windows.items():
+            ended = ends is not None and ends <= when
+            begun = starts is None or starts <= when
+            if ended or not begun or (superseded and not in_the_past):
+                found.add(n)
+        return frozenset(found)
+
+    def newest(self, allowed: frozenset[int] | None, dead: frozenset[int]) -> Iterator[bytes]:
+        """Entries that pass, as they are stored, the newest first."""
+        rows = self.db.execute("SELECT n, entry FROM docs WHERE shown ORDER BY stored DESC, id")
+        for n, entry in rows:
+            if n not in dead and (allowed is None or n in allowed):
+                yield entry
+
+    # --- reading ------------------------------------------------------------------------------
+
+    def _reload(self) -> None:
+        version = self.db.execute("PRAGMA data_version").fetchone()[0]
+        if version == self._version:
+            return
+        rows = self.db.execute("SELECT base, path, mtime, size, inode FROM files")
+        self._files = {(base, path): State(*state) for base, path, *state in rows}
+        self._unwatched = self._number("unwatched") > 0
+        self.count = self._number("count")
+        self.average = self._number("size") / 10 / max(self.count, 1)
+        rows = self.db.execute("SELECT n, starts, ends, over FROM docs WHERE windowed AND shown")
+        self.windows = {n: (starts, ends, bool(over)) for n, starts, ends, over in rows}
+        self._version = version
+
+    def _number(self, key: str) -> int:
+        row = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return int(row[0]) if row else 0
+
+    # --- writing ------------------------------------------------------------------------------
+
+    def _take_in(self, context: Context, seen: Mapping[Key, State]) -> None:
+        update = Update(self.db)
+        with update.transaction():
+            update.start(WORDS)
+        rows = self.db.execute("SELECT base, path, hash FROM files")
+        hashes = {(base, path): value for base, path, value in rows}
+        fresh = {
+            key: watch.content_hash(context, *key)
+            for key, state in seen.items()
+            if self._files.get(key) != state or key not in hashes
+        }
+        touched = [key for key, value in fresh.items() if hashes.get(key) != value]
+        touched += [key for key in hashes if key not in seen]
+        for tier in self._tiers(touched):
+            update.tier(tier, context.memory)
+        with update.transaction():
+            update.finish()
+            self._note(seen, fresh)
+
+    def _tiers(self, touched: Iterable[Key]) -> list[Tier]:
+        """The tiers that files belong to: by the entries read from them, else by their folder."""
+        tiers: set[Tier] = set()
+        for base, path in touched:
+            rows = self.db.execute("SELECT DISTINCT tier FROM docs WHERE path = ?", (path,))
+            known = [tier for (tier,) in rows if watch.BASES.get(tier) == base]
+            tiers.update(known or watch.TIERS[base])
+        if self._unwatched:
+            tiers.update(watch.BASES)
+        elif "knowledge" in tiers and "journal" not in tiers and self._has_hand_written_journal():
+            tiers.add("journal")  # its lines without id count only where knowledge has no such
+        return [tier for tier in watch.BASES if tier in tiers]
+
+    def _has_hand_written_journal(self) -> bool:
+        found = self.db.execute(
+            "SELECT 1 FROM docs WHERE tier = 'journal' AND id >= 'h-' AND id < 'h.' LIMIT 1"
+        )
+        return found.fetchone() is not None
+
+    def _note(self, seen: Mapping[Key, State], fresh: Mapping[Key, str]) -> None:
+        """Remember the files, and whether there are entries that are in none of them."""
+        young = time.time_ns() - watch.RACY
+        rows = self.db.execute("SELECT base, path FROM files").fetchall()
+        gone = [row for row in rows if row not in seen]
+        self.db.executemany("DELETE FROM files WHERE base = ? AND path = ?", gone)
+        self.db.executemany(
+            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                (*key, 0 if state.mtime > young else state.mtime, *state[1:], fresh[key])
+                for key, state in seen.items()
+                if key in fresh
+            ),
+        )
+        places = self.db.execute("SELECT DISTINCT tier, path FROM docs").fetchall()
+        elsewhere = [1 for tier, path in places if (watch.BASES.get(tier, ""), path) not in seen]
+        unwatched = bool(elsewhere) or not places
+        self.db.execute(
+            "INSERT OR REPLACE INTO meta VALUES ('unwatched', ?)", (str(int(unwatched)),)
+        )
+
+
+def _inode(path: Path) -> int:
+    try:
+        return os.stat(path, follow_symlinks=False).st_ino
+    except OSError:
+        return 0

@@ -1,0 +1,126 @@
+"""What a query asks the index for: terms with weights, what may answer, and how time counts."""
+
+import math
+import re
+import sqlite3
+from typing import NamedTuple
+
+from ijfw_hookspecs import Context, Query
+from ijfw_plugins.search_bm25 import words
+from ijfw_plugins.search_bm25.words import Window
+
+MAX_TERMS = 48  # of a query; a pasted page asks for its rarest words
+DATE_WEIGHT = 0.5  # of a date beside a word: measured on conversations
+GUESS_WEIGHT = 0.5  # of a longer word that stands in for one that memory does not have
+_GUESSES = 3
+_SHORTEST_GUESS = 4  # characters
+_NEWEST = re.compile(
+    r"\b(?:latest|newest|most recent(?:ly)?|currently?|right now|nowadays|at the moment|as of now"
+    r"|these days|last (?:time|thing|one|decision|change|session)|up[- ]to[- ]date)\b"
+    r"|\bnow\b(?!\s+that)",
+    re.I,
+)
+
+
+class Term(NamedTuple):
+    """A term that is asked for."""
+
+    text: str
+    number: int  # of the term in the index, 0 = memory does not have it
+    df: int
+    weight: float  # rarity times the weight of its kind
+
+
+class Question(NamedTuple):
+    """A query as the index sees it."""
+
+    terms: tuple[Term, ...]  # that memory has, rarest first
+    total: float  # of the weights, of terms that memory does not have too
+    phrases: tuple[str, ...]  # normalised
+    allowed: frozenset[int] | None  # numbers that pass the filters; None = all
+    newest: bool
+    window: Window | None
+
+
+def ask(db: sqlite3.Connection, count: int, query: Query, context: Context) -> Question:
+    """The question that a query puts to an index of `count` entries."""
+    now = query.as_of or context.now
+    wanted = dict.fromkeys(words.terms(query.text), 1.0)
+    wanted |= dict.fromkeys(words.dates(query.text), DATE_WEIGHT)
+    terms = _terms(db, count, wanted)
+    return Question(
+        terms=tuple(sorted((t for t in terms if t.number), key=lambda t: (t.df, t.text))),
+        total=sum(term.weight for term in terms),
+        phrases=tuple(normal(phrase) for phrase in query.phrases if normal(phrase)),
+        allowed=_allowed(db, query),
+        newest=query.newest or bool(_NEWEST.search(query.text)),
+        window=words.window(query.text, now),
+    )
+
+
+def normal(text: str) -> str:
+    """A text for the comparison of phrases: its words in lower case, without accents."""
+    return " ".join(words.plain_words(text))
+
+
+def rarity(count: int, df: int) -> float:
+    """The weight of a term that `df` of `count` entries have: BM25's idf, never negative."""
+    return math.log(1 + (count - df + 0.5) / (df + 0.5))
+
+
+def _terms(db: sqlite3.Connection, count: int, wanted: dict[str, float]) -> list[Term]:
+    names = list(wanted)[: MAX_TERMS * 8]
+    marks = ",".join("?" * len(names))
+    rows = db.execute(f"SELECT term, t, df FROM terms WHERE term IN ({marks})", names)
+    found = {term: (number, df) for term, number, df in rows}
+    terms = []
+    for name in names:
+        number, df = found.get(name, (0, 0))
+        terms.append(Term(name, number, df, rarity(count, df) * wanted[name]))
+        if not number and not name.startswith("@"):
+            terms += _guesses(db, count, name, set(found))
+    terms.sort(key=lambda term: -term.weight)
+    return terms[:MAX_TERMS]
+
+
+def _guesses(db: sqlite3.Connection, count: int, name: str, have: set[str]) -> list[Term]:
+    """Terms that begin with one that memory does not have: "auth" for "authentication"."""
+    if len(name) < _SHORTEST_GUESS or not name.isalnum():
+        return []
+    rows = db.execute(
+        "SELECT term, t, df FROM terms WHERE term > ? AND term < ? ORDER BY df DESC LIMIT ?",
+        (name, name + "\U0010ffff", _GUESSES),
+    )
+    weight = GUESS_WEIGHT
+    return [
+        Term(term, number, df, rarity(count, df) * weight)
+        for term, number, df in rows
+        if term not in have
+    ]
+
+
+def _allowed(db: sqlite3.Connection, query: Query) -> frozenset[int] | None:
+    """The numbers of entries that pass the filters; None where there are no filters."""
+    tests: list[str] = []
+    values: list[object] = []
+    for column, choice in (("kind", query.kinds), ("tier", query.tiers)):
+        if choice:
+            tests.append(f"{column} IN ({','.join('?' * len(choice))})")
+            values += choice
+    if query.session:
+        tests.append("session >= ? AND session < ?")
+        values += [query.session, query.session + "\U0010ffff"]
+    if query.since:
+        tests.append("stored >= ?")
+        values.append(query.since.timestamp())
+    if query.until:
+        tests.append("stored < ?")
+        values.append(query.until.timestamp())
+    for tag in query.tags:
+        tests.append("n IN (SELECT n FROM tags WHERE tag = ? OR (tag > ? AND tag < ?))")
+        lowered = tag.lower()
+        values += [lowered, lowered + "/", lowered + "0"]
+    if not tests:
+        return None
+    rows = db.execute(f"SELECT n FROM docs WHERE shown AND {' AND '.join(tests)}", values)
+    return frozenset(n for (n,) in rows)
