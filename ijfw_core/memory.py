@@ -22,7 +22,7 @@ class MemoryView:
     """
 
     def __init__(self, store: Store, redactor: Redactor, *, with_global: bool = True) -> None:
-        self._tiers = tuple(tier for tier in TIERS if with_global or tier != "global")
+        self.tiers = tuple(tier for tier in TIERS if with_global or tier != "global")
         self._store = store
         self._redactor = redactor
         self._by_tier: dict[Tier, list[Entry]] = {}
@@ -35,7 +35,7 @@ class MemoryView:
         """Entries of these tiers (default: all that are on but staged), each id once; knowledge
         wins."""
         seen: set[str] = set()
-        for tier in tiers or self._tiers:
+        for tier in tiers or self.tiers:
             for entry in self._tier(tier):
                 if entry.id not in seen:
                     seen.add(entry.id)
@@ -55,7 +55,7 @@ class MemoryView:
 
         The entry is None where `known` has its id with this digest; so it is not redacted again.
         """
-        for entry in self._store.entries((tier,)):
+        for entry in self._store.entries((tier,)) if tier in self.tiers else ():
             same = bool(entry.digest) and known.get(entry.id) == entry.digest
             yield entry.id, entry.digest, None if same else self._safe(entry)
 

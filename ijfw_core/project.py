@@ -16,7 +16,7 @@ from ijfw_core.redaction import Redactor
 from ijfw_core.roots import Roots
 from ijfw_core.text import format_time
 from ijfw_core.writer import Writer
-from ijfw_hookspecs import Context, Store
+from ijfw_hookspecs import Context, Store, Tier
 
 
 class Project:
@@ -76,9 +76,9 @@ class Project:
 
     def context(self, session: str) -> Context:
         """What hooks are given."""
-        return self._context(session, self.memory)
+        return self._context(session, self.memory, self.memory.tiers)
 
-    def _context(self, session: str, memory: object) -> Context:
+    def _context(self, session: str, memory: object, tiers: tuple[Tier, ...] = ()) -> Context:
         return Context(
             project=str(self.roots.project),
             session=session,
@@ -87,6 +87,7 @@ class Project:
             folder=str(self.roots.folder),
             home=str(self.roots.home),
             team=str(self.roots.team),
+            tiers=tiers,
             model=self.config.model,
             deadline=time.monotonic() + 300,
             env=self.env,

@@ -375,6 +375,7 @@ class Context(Struct, frozen=True, kw_only=True):
     folder: str = ""  # private folder of the project, usually <project>/.ijfw
     home: str = ""  # the user's own folder, ~/.ijfw or IJFW_HOME
     team: str = ""  # folder of team memory in the current checkout; "" = <project>/.ijfw/team
+    tiers: tuple[Tier, ...] = ()  # tiers of memory that are read when none is named; () = all
     settings: Any = None  # the plugin's own Config, decoded
     model: str = "off"
     consented: bool = False

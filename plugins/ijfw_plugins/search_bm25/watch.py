@@ -32,11 +32,14 @@ class State(NamedTuple):
 def folders(context: Context) -> dict[str, Path]:
     """The base folder of each group of tiers."""
     team = context.team or os.path.join(context.project, ".ijfw", "team")
-    return {
+    found = {
         "memory": Path(context.folder, "memory"),
         "team": Path(team),
         "global": Path(context.home, "memory", "global"),
     }
+    if context.tiers and "global" not in context.tiers:
+        del found["global"]
+    return found
 
 
 def states(context: Context) -> dict[tuple[str, str], State]:
