@@ -139,6 +139,8 @@ class Session:
             return self._request(known, method, params)
         except RpcError as error:
             return self._fail(known, error.code, error.message, error.data)
+        except Exception as error:  # a mistake of ours must not end the reading
+            return self._fail(known, INTERNAL, f"{type(error).__name__} in {method[:200]}")
 
     def _heard(self, method: str, params: Json) -> None:
         """A notification; one that is not known is passed over."""
@@ -160,8 +162,8 @@ class Session:
             return self._reply(name, method, stateless, self._quick[method](params))
         if method not in ("tools/call", "resources/read"):
             raise RpcError(NO_METHOD, f"there is no method {method[:200]!r}")
-        if method == "tools/call" and params.get("name") not in schemas.NAMES:
-            raise RpcError(BAD_PARAMS, f"unknown tool: {str(params.get('name'))[:200]}")
+        if method == "tools/call":
+            _check_tool(params.get("name"))
         if name in self._calls:
             raise RpcError(INVALID, "a request with this id is running")
         call = Call(self, name, method, params)
@@ -265,6 +267,13 @@ def _check_envelope(params: Json) -> None:
         raise RpcError(BAD_VERSION, "Unsupported protocol version", data)
     if not isinstance(meta.get(_META + "clientCapabilities"), dict):
         raise RpcError(BAD_PARAMS, f"{_META}clientCapabilities is missing in _meta")
+
+
+def _check_tool(name: object) -> None:
+    if not isinstance(name, str):
+        raise RpcError(BAD_PARAMS, "name must be a string")
+    if name not in schemas.NAMES:
+        raise RpcError(BAD_PARAMS, f"unknown tool: {name[:200]}")
 
 
 def _refuse(word: str) -> object:

@@ -19,10 +19,10 @@ TEXT_CHARS = 24_000  # of one result: about 6,000 tokens
 
 
 class Renderer:
-    """Entries of one project as structures and as text."""
+    """Entries as structures, redacted by the rules of every project that is given."""
 
-    def __init__(self, project: Project) -> None:
-        self._hide = project.redactor.text
+    def __init__(self, *projects: Project) -> None:
+        self._redactors = [project.redactor for project in projects]
         self._nothing_to_hide = False
 
     def entries(self, entries: Sequence[Entry], chars: int = CONTENT_CHARS) -> list[Json]:
@@ -32,20 +32,25 @@ class Renderer:
         self._nothing_to_hide = False
         return found
 
-    def hits(self, hits: Sequence[Hit], source: str = "") -> list[Json]:
-        """Hits for a program: their entries, and what they scored."""
-        rows = zip(hits, self.entries([hit.entry for hit in hits]), strict=True)
-        return [
-            entry
-            | {"score": _finite(hit.score), "retriever": hit.retriever}
-            | ({"project": source} if source else {})
-            for hit, entry in rows
-        ]
+    def hits(self, hits: Sequence[Hit], projects: Sequence[str] = ()) -> list[Json]:
+        """Hits for a program: their entries, what they scored, and the project of each."""
+        found = self.entries([hit.entry for hit in hits])
+        for hit, item in zip(hits, found, strict=True):
+            item["score"] = round(hit.score, 4) if math.isfinite(hit.score) else 0.0
+            item["retriever"] = hit.retriever
+        for name, item in zip(projects, found, strict=False):
+            item["project"] = self.safe(name)
+        return found
 
     def safe(self, text: str) -> str:
         """A text as it may leave: redacted, with no mark of ours and nothing JSON cannot hold."""
         text = clean(text)
         return escape_marks(text if self._nothing_to_hide else self._hide(text)) if text else ""
+
+    def _hide(self, text: str) -> str:
+        for redactor in self._redactors:
+            text = redactor.text(text)
+        return text
 
     def _check(self, texts: Iterable[str]) -> None:
         """Look at all texts of a result at once: a redactor's call costs more than its reading."""
@@ -91,10 +96,6 @@ _PARTS = ("content", "why", "how_to_apply")
 def _texts(entry: Entry) -> tuple[str, str, str]:
     content = entry.content if entry.content != entry.summary else ""
     return content, entry.why, entry.how_to_apply
-
-
-def _finite(score: float) -> float:
-    return round(score, 4) if math.isfinite(score) else 0.0
 
 
 def lines_of(item: Json) -> str:

@@ -1,6 +1,7 @@
 """The tools: thin skins over the verbs of memory."""
 
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import Literal, TypeVar, cast
 
 import msgspec
@@ -109,22 +110,25 @@ def prelude(call: Call, work: Workspace, args: Prelude) -> Result:
 def recall(call: Call, work: Workspace, args: Recall) -> Result:
     """What is relevant now, or what a hint of the earlier implementation asks for."""
     from ijfw_core import recall as recalling
-    from ijfw_core.mcp import others
+    from ijfw_core import registry
 
     hint = args.context_hint.strip()
-    project = work.project()
+    own = project = work.project()
     if args.from_project:
-        project = others.named(work, project, args.from_project)
+        project = registry.named(own, args.from_project)
     many = RECALLED[args.detail_level]
     if hint == "facts" or hint.startswith("facts:"):
-        return _facts(project, _hinted(hint))
-    if hint in ("session_start", "") and not args.from_project:
-        return _entries(project, _live(project)[:many])
-    if hint == "handoff":
-        return _entries(project, list(project.memory.entries("handoff"))[:1])
-    if hint in ("decisions", "session_start", ""):
-        return _entries(project, [e for e in _live(project) if e.kind == "decision"][:many])
-    return _entries(project, [hit.entry for hit in recalling.search(project, hint, many)])
+        told = _facts(project, _hinted(hint))
+        return Result({"entries": [], **told.structured}, told.text)
+    if hint in ("session_start", ""):
+        found = _live(project)
+    elif hint == "handoff":
+        found = list(project.memory.entries("handoff"))[:1]
+    elif hint == "decisions":
+        found = [entry for entry in _live(project) if entry.kind == "decision"]
+    else:
+        found = [hit.entry for hit in recalling.search(project, hint, many)]
+    return _entries(Renderer(own, project), found[:many])
 
 
 def search(call: Call, work: Workspace, args: Search) -> Result:
@@ -134,11 +138,10 @@ def search(call: Call, work: Workspace, args: Search) -> Result:
     limit = min(max(args.limit, 1), 20)
     if args.scope == "sandbox":
         return Result({"hits": []}, "There is no sandbox; search without scope.")
+    project = work.project()
+    found = Renderer(project).hits(recalling.search(project, args.query, limit))
     if args.scope == "all":
-        found = _across(call, work, args.query, limit, own=True)
-    else:
-        project = work.project()
-        found = Renderer(project).hits(recalling.search(project, args.query, limit))
+        found = _interleaved(found, _elsewhere(project, args.query, limit))[:limit]
     if args.format == "structured":
         structured: Json = {"hits": found}
         return Result(structured, msgspec.json.encode(structured).decode())
@@ -147,8 +150,7 @@ def search(call: Call, work: Workspace, args: Search) -> Result:
 
 def cross_search(call: Call, work: Workspace, args: CrossSearch) -> Result:
     """Entries of the user's other projects that answer a question."""
-    limit = min(max(args.limit, 1), 50)
-    return _hits(_across(call, work, args.pattern, limit, own=False))
+    return _hits(_elsewhere(work.project(), args.pattern, min(max(args.limit, 1), 50)))
 
 
 def store(call: Call, work: Workspace, args: Store) -> Result:
@@ -261,8 +263,8 @@ def _live(project: Project) -> list[Entry]:
     return sorted(found, key=lambda e: (e.tier == "journal", -e.stored.timestamp()))
 
 
-def _entries(project: Project, entries: list[Entry]) -> Result:
-    items = Renderer(project).entries(entries)
+def _entries(render: Renderer, entries: list[Entry]) -> Result:
+    items = render.entries(entries)
     shown = wrapped([lines_of(item) for item in items], "Nothing relevant.")
     return Result({"entries": items}, shown)
 
@@ -297,10 +299,17 @@ def _facts(project: Project, args: FactQuery) -> Result:
     return Result({"facts": items}, shown)
 
 
-def _across(call: Call, work: Workspace, text: str, limit: int, *, own: bool) -> list[Json]:
-    from ijfw_core.mcp import others
+def _elsewhere(project: Project, text: str, limit: int) -> list[Json]:
+    from ijfw_core import registry
 
-    return others.search(call, work, text, limit, own=own)
+    found = registry.search(project, text, limit)
+    return Renderer(project).hits([row.hit for row in found], [row.name for row in found])
+
+
+def _interleaved(first: list[Json], second: list[Json]) -> list[Json]:
+    """Rank by rank, for scores of different projects cannot be compared."""
+    pairs = zip_longest(first, second)
+    return [item for pair in pairs for item in pair if item is not None]
 
 
 _Args = TypeVar("_Args", bound=Struct)
