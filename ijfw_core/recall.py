@@ -5,19 +5,25 @@
 What leaves here is redacted with the rules in force now, whoever wrote or indexed it.
 """
 
+import re
 import statistics
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ijfw_core import query as queries
-from ijfw_core.errors import RefusedError, WithheldError
+from ijfw_core import service
+from ijfw_core.errors import IjfwError, NotFoundError, RefusedError, WithheldError
+from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.memory import WRITTEN_BY_US
 from ijfw_core.project import Project
 from ijfw_hookspecs import Entry, Hit, Query, Tier
 
 POOL = 50  # hits that a reranker sees: more brings nothing, fewer hide what it could lift
+_MARKER = re.compile(r"\[REDACTED:([a-z0-9-]{1,64})\]")
 SECOND = 0.35  # weight of every further retriever beside the best: measured with vectors
 
 
@@ -44,6 +50,7 @@ def search(
         as_of: what was valid at this time; None = now.
     """
     parsed = queries.parse(text, project.now, limit)
+    asked, parsed = _elsewhere(project, parsed)
     hits: list[Hit] = []
     for query in (parsed.query, parsed.loose):
         query = replace(
@@ -54,10 +61,24 @@ def search(
             include_superseded=include_superseded or query.include_superseded,
             as_of=as_of,
         )
-        hits = ask(project, query)
+        hits = ask(asked, query)
         if hits or not _misread(parsed):
             break
-    return hits
+    return hits if asked is project else safe(project, hits)
+
+
+def _elsewhere(project: Project, parsed: queries.Parsed) -> tuple[Project, queries.Parsed]:
+    """The project that `project:NAME` asks; where there is none, the filter's text is words."""
+    if not parsed.projects or project.roots.project.name in parsed.projects:
+        return project, parsed
+    from ijfw_core import registry  # which asks us
+
+    try:
+        other = registry.named(project, parsed.projects[0])
+    except (IjfwError, OSError):
+        return project, parsed._replace(query=parsed.loose)
+    own = parsed.query.tiers or registry.OWN
+    return other, parsed._replace(query=replace(parsed.query, tiers=own))
 
 
 def ask(project: Project, query: Query) -> list[Hit]:
@@ -161,3 +182,67 @@ def _fits(entry: Entry, query: Query, now: datetime) -> bool:
         and (query.until is None or entry.stored < query.until)
         and all(any(f"{tag}/".startswith(f"{wanted}/") for tag in tags) for wanted in query.tags)
     )
+
+
+class Reason(Struct, frozen=True, kw_only=True):
+    """Why an entry answers a question, and where it came from."""
+
+    entry: Entry
+    rank: int  # 1 = best; 0 = it is not among the hits, or no question was asked
+    score: float
+    retriever: str
+    parts: dict[str, float]
+    evidence: list[Lesson]  # lines of the audit log about it, oldest first
+    redactions: dict[str, int]  # secrets that were cut out of it, by kind
+    undo: str  # the command that takes its last write back
+
+
+def why(project: Project, text: str, entry_id: str = "") -> Reason:
+    """Explain the best hit for a question, or where `entry_id` stands among the hits.
+
+    `text` may be an id itself: then only where it came from is told. Raises NotFoundError where
+    there is no such entry, and no hit.
+    """
+    if not entry_id:
+        try:
+            return _reason(project, service.find(project, text.strip()), [])
+        except NotFoundError:
+            pass
+    hits = search(project, text, POOL, include_superseded=bool(entry_id))
+    if entry_id:
+        return _reason(project, service.find(project, entry_id), hits)
+    if not hits:
+        raise NotFoundError("nothing relevant in memory")
+    return _reason(project, hits[0].entry, hits)
+
+
+def _reason(project: Project, entry: Entry, hits: Sequence[Hit]) -> Reason:
+    lines = service.history(project, entry)
+    place = next((at for at, hit in enumerate(hits) if hit.entry.id == entry.id), -1)
+    hit = hits[place] if place >= 0 else None
+    text = "\n".join((entry.summary, entry.content, entry.why, entry.how_to_apply))
+    return Reason(
+        entry=entry,
+        rank=place + 1,
+        score=hit.score if hit else 0.0,
+        retriever=hit.retriever if hit else "",
+        parts=dict(hit.parts) if hit else {},
+        evidence=lines,
+        redactions=dict(Counter(_MARKER.findall(text))),
+        undo=service.undo_command(lines),
+    )
+
+
+def reindex(project: Project) -> int:
+    """Make every derived index anew; how many entries memory has.
+
+    The files of an index are named `index/recall*`. Raises OSError where they cannot be removed.
+    """
+    folder = project.roots.folder / "index"
+    if folder.is_dir() and not folder.is_symlink():
+        for path in sorted(folder.glob("recall*")):
+            if path.suffix != ".lock":
+                path.unlink(missing_ok=True)
+    project.memory.refresh()
+    project.hooks.search(Query(text="", limit=1), project.context(""))
+    return sum(1 for _ in project.memory.entries())

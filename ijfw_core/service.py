@@ -15,7 +15,7 @@ from ijfw_core.project import Project
 from ijfw_core.text import new_id, one_line
 from ijfw_core.worker import Judged, Report
 from ijfw_core.writer import Run
-from ijfw_hookspecs import Candidate, Change, Entry, Hit, Kind, Query, Tier
+from ijfw_hookspecs import Candidate, Change, Entry, Kind, Tier
 
 TIERS: dict[str, Tier] = {tier: tier for tier in get_args(Tier)}
 KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
@@ -223,15 +223,6 @@ def undo_command(lines: Iterable[Lesson]) -> str:
     """The command that undoes the last write of an entry; "" where nothing was written by a run."""
     runs = [line.run for line in lines if line.run not in ("", "-")]
     return f"ijfw memory revert --run {runs[-1]}" if runs else ""
-
-
-def search(project: Project, text: str, limit: int = 10) -> list[Hit]:
-    """Hits of all retrievers, best first; memory is scanned where no retriever answers."""
-    query = Query(text=text, limit=limit)
-    lists = project.hooks.search(query, project.context(""))
-    lists = lists or [list(project.memory.search(query))]
-    best = {hit.entry.id: hit for hits in reversed(lists) for hit in reversed(hits)}
-    return sorted(best.values(), key=lambda hit: -hit.score)[:limit]
 
 
 def explain(item: Judged) -> str:

@@ -7,6 +7,8 @@ import click
 from ijfw_core.cli.facts import facts
 from ijfw_core.cli.opened import project_of
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say, table
+from ijfw_core.cli.prelude import prelude
+from ijfw_core.cli.recall import export, import_, recall, reindex, search, why
 from ijfw_core.cli.review import review
 from ijfw_core.cli.share import projects, share, unshare
 from ijfw_core.cli.undo import forget, revert
@@ -23,9 +25,12 @@ memory.add_command(review)
 memory.add_command(forget)
 memory.add_command(revert)
 memory.add_command(facts)
+memory.add_command(prelude)
 memory.add_command(share)
 memory.add_command(unshare)
 memory.add_command(projects)
+for command in (search, recall, why, reindex, import_, export):
+    memory.add_command(command)
 
 
 def print_entries(entries: Sequence[Entry]) -> None:
@@ -121,10 +126,12 @@ def store(
     as_json: bool,
 ) -> None:
     """Store one memory."""
+    from ijfw_core import prelude as building
     from ijfw_core import service
 
+    project = project_of(ctx)
     result = service.store(
-        project_of(ctx),
+        project,
         summary,
         kind=kind,
         content=content,
@@ -133,32 +140,11 @@ def store(
         tags=[tag.strip() for tag in tags.split(",") if tag.strip()],
         session=session,
     )
+    building.refresh(project)
     if as_json:
         emit_json(result)
     else:
         say(f"{result.outcome}: {result.id} ({result.tier})")
-
-
-@memory.command(epilog='Example: ijfw memory search "which test runner"')
-@click.argument("query")
-@click.option("--limit", default=10, show_default=True, help="At most this many.")
-@json_option
-@click.pass_context
-@report_errors
-def search(ctx: click.Context, query: str, limit: int, as_json: bool) -> None:
-    """Find memories by words."""
-    from ijfw_core import service
-
-    hits = service.search(project_of(ctx), query, limit)
-    if as_json:
-        emit_json({"hits": hits})
-        return
-    table(
-        ("id", "score", "kind", "summary"),
-        [(h.entry.id, f"{h.score:.3f}", h.entry.kind, h.entry.summary) for h in hits],
-    )
-    if not hits:
-        say("Nothing relevant.")
 
 
 @memory.command(epilog="Example: ijfw memory audit --session 0b1c")

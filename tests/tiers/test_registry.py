@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ijfw_core import consent, registry, service
+from ijfw_core import consent, recall, registry, service
 from ijfw_core.errors import NotFoundError
 from ijfw_core.project import Project
 
@@ -44,7 +44,7 @@ def test_a_search_writes_nothing_in_the_others(open_at: Open) -> None:
     found(shop)
     assert _files(blog.roots.memory) == before
     assert [e.summary for e in shop.memory.entries()] == ["NEBULA one"]
-    assert [h.entry.summary for h in service.search(shop, "NEBULA")] == ["NEBULA one"]
+    assert [h.entry.summary for h in recall.search(shop, "NEBULA")] == ["NEBULA one"]
 
 
 def _files(folder: Path) -> dict[str, bytes]:

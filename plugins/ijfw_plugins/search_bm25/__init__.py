@@ -75,7 +75,7 @@ def _moved(folder: Path) -> bool:
     return True
 
 
-def _answer(index: Index, query: Query, context: Context) -> list[Hit]:
+def _answer(index: Index, query: Query, context: Context) -> list[Hit] | None:
     with index.lock:
         index.refresh(context)
         with index.reading():
@@ -84,6 +84,8 @@ def _answer(index: Index, query: Query, context: Context) -> list[Hit]:
             asked = question.ask(index.db, index.count, query, context)
             if not query.text.strip():
                 return order.newest(index.newest(asked.allowed, dead), query)
+            if not asked.terms and not asked.total:
+                return None  # stop words alone: whoever reads every text may know
             ranker = Ranker(index.db, index.count, index.average, dead)
             found = order.hits(ranker, asked, query, over)
             if query.links:

@@ -45,12 +45,17 @@ class Question(NamedTuple):
 def ask(db: sqlite3.Connection, count: int, query: Query, context: Context) -> Question:
     """The question that a query puts to an index of `count` entries."""
     now = query.as_of or context.now
-    wanted = dict.fromkeys(words.terms(query.text), 1.0)
+    wanted: dict[str, float] = {}
+    heads: set[str] = set()  # the first term of each word; the others are parts of it
+    for word in query.text[: words.MAX_CHARS].split():
+        found = words.terms(word)
+        heads.update(found[:1])
+        wanted |= dict.fromkeys(found, 1.0)
     wanted |= dict.fromkeys(words.dates(query.text), DATE_WEIGHT)
     terms = _terms(db, count, wanted)
     return Question(
         terms=tuple(sorted((t for t in terms if t.number), key=lambda t: (t.df, t.text))),
-        total=sum(term.weight for term in terms),
+        total=sum(term.weight for term in terms if term.number or term.text in heads),
         phrases=tuple(normal(phrase) for phrase in query.phrases if normal(phrase)),
         allowed=_allowed(db, query),
         newest=query.newest or bool(_NEWEST.search(query.text)),
