@@ -15,7 +15,7 @@ from ijfw_core import capture, consent, drain, files, hook, known, manifest, pre
 from ijfw_core.project import Project, open_project
 from ijfw_core.roots import Roots
 
-GUARD_SECONDS = 60  # a hang is a failure; nothing here is a measurement
+GUARD_SECONDS = 240  # a hang is a failure; nothing here is a measurement
 
 
 class Client:
@@ -78,6 +78,7 @@ class Client:
             if not sessions.ended(self.place):
                 return
             time.sleep(0.05)
+        assert time.monotonic() < deadline, "the worker did not come to an end"
 
     def prompt(self, text: str, turn: str = "p1") -> None:
         """A person typed something."""

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from ijfw_core import drain, files, hook, sessions
 
-GUARD_SECONDS = 60
+GUARD_SECONDS = 240
 LISTING = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "c9"}
 QUIET = {**LISTING, "tool_response": {"stdout": "a.py b.py", "stderr": ""}}
 FAILED = {**LISTING, "error": "Exit code 1\nTraceback (most recent call last):\nKeyError: 'x'"}

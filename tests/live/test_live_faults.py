@@ -18,7 +18,7 @@ import pytest
 
 from ijfw_core import consent, drain, known, roots
 
-GUARD_SECONDS = 120
+GUARD_SECONDS = 240
 CAN_MOUNT = (
     shutil.which("unshare") is not None
     and subprocess.run(
