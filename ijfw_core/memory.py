@@ -26,6 +26,7 @@ class MemoryView:
         self._store = store
         self._redactor = redactor
         self._by_tier: dict[Tier, list[Entry]] = {}
+        self._known: dict[Tier, dict[tuple[str, str, str], Entry]] = {}  # redacted before
 
     def refresh(self) -> None:
         """Forget what was read; the next question reads the files again."""
@@ -85,7 +86,12 @@ class MemoryView:
 
     def _tier(self, tier: Tier) -> list[Entry]:
         if tier not in self._by_tier:
-            self._by_tier[tier] = [self._safe(entry) for entry in self._store.entries((tier,))]
+            # A block that did not change is not redacted again: a server reads after every write.
+            before = self._known.get(tier, {})
+            rows = [((e.path, e.id, e.digest), e) for e in self._store.entries((tier,))]
+            found = [(key, before.get(key) or self._safe(entry)) for key, entry in rows]
+            self._known[tier] = {key: entry for key, entry in found if key[2]}
+            self._by_tier[tier] = [entry for _, entry in found]
         return self._by_tier[tier]
 
     def _safe(self, entry: Entry) -> Entry:

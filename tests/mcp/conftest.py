@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,8 @@ class Process:
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             assert stream is not None
-            stream.close()
+            with suppress(BrokenPipeError):
+                stream.close()
 
 
 @pytest.fixture
