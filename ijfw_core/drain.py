@@ -13,7 +13,20 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from ijfw_core import capture, consent, files, greeting, hook, known, roots, sessions, spool, worker
+from ijfw_core import (
+    capture,
+    consent,
+    files,
+    greeting,
+    handoff,
+    hook,
+    known,
+    prelude,
+    roots,
+    sessions,
+    spool,
+    worker,
+)
 from ijfw_core.errors import IjfwError, LockTimeoutError
 from ijfw_core.greeting import LastSession
 from ijfw_core.hearing import Hearing
@@ -53,6 +66,7 @@ def drain(project: Project, session: str = "") -> list[Report]:
         late = [one for one in wanted if one.session in spool.sessions(place)]
         reports += _conclude_all(project, late, agreed.at)
     sessions.sweep(place)
+    prelude.refresh(project)
     reply_anew(project)
     return reports
 
@@ -120,7 +134,8 @@ def _conclude(project: Project, running: Running, since: str) -> Report:
     heard_at = sessions.stamp(place, session)
     claim = spool.claim(place, session, project.redactor.text, since)
     settle(running.transcript)
-    hearing = Hearing(project, session, running.platform)
+    trail = handoff.Trail()
+    hearing = Hearing(project, session, running.platform, follow=trail.follow)
     with contextlib.suppress(IjfwError):  # no transcript, or none that can be read: the spool tells
         hearing.read(running.transcript)
     hearing.add(claim.signals)
@@ -128,6 +143,9 @@ def _conclude(project: Project, running: Running, since: str) -> Report:
     fresh = [one for one in hearing.fresh if one not in judged]
     report = worker.conclude(project, session, list(hearing.signals.values()), fresh)
     project.writer.ready()
+    if hearing.events:
+        with contextlib.suppress(OSError, IjfwError):  # what was learned counts without it
+            handoff.keep(project, session, trail, list(hearing.signals.values()))
     sessions.add_judged(place, session, fresh)
     hearing.save_bookmarks()
     spool.release(place, claim)

@@ -12,6 +12,7 @@ from ijfw_core.text import one_line
 from ijfw_hookspecs import AgentEvent, Signal
 
 WITHHELD = "redactor-error"  # counted by the redactor where a text was withheld whole
+SESSION_CHARS = 120  # of a session id; those of the platforms have 36
 FILES = 200  # transcripts of started agents that are read for one session
 
 Watcher = Callable[[AgentEvent, Sequence[Signal]], None]
@@ -25,6 +26,7 @@ class Hearing:
         session: the session that signals count for; "" takes it from the first event.
         platform: which adapter reads; "" takes the first that knows the file.
         watch: told of each event that gave signals.
+        follow: told of every event, raw, the known ones too.
     """
 
     def __init__(
@@ -33,6 +35,7 @@ class Hearing:
         session: str = "",
         platform: str = "",
         watch: Watcher | None = None,
+        follow: Callable[[AgentEvent], None] | None = None,
     ) -> None:
         self.session = session
         self.signals: dict[str, Signal] = {}
@@ -42,6 +45,7 @@ class Hearing:
         self._project = project
         self._platform = platform
         self._watch = watch
+        self._follow = follow
         self._readings: list[transcripts.Reading] = []
 
     def read(self, path: str) -> None:
@@ -81,11 +85,14 @@ class Hearing:
         listener: Listener | None = None
         for event, is_new in reading:
             if listener is None:
-                self.session = one_line(self.session or event.session)[:120]
+                name = self._project.redactor.text(one_line(self.session or event.session))
+                self.session = name[:SESSION_CHARS]
                 context = self._project.context(self.session)
                 listener = Listener(self._project.hooks, context, self._project.redactor)
             found = listener.hear(replace(event, session=self.session))
             self.events += is_new
+            if self._follow:
+                self._follow(event)
             for signal in found:
                 self._take(signal, is_new)
             if self._watch and found:

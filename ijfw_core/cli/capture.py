@@ -59,10 +59,12 @@ def capture(
 @report_errors
 def remember(ctx: click.Context, text: str, kind: str, why: str, tags: str, as_json: bool) -> None:
     """Store TEXT as a memory that every agent will know."""
-    from ijfw_core import service
+    from ijfw_core import prelude, service
 
+    project = project_of(ctx)
     names = [tag.strip() for tag in tags.split(",") if tag.strip()]
-    result = service.store(project_of(ctx), text, kind=kind, why=why, tags=names)
+    result = service.store(project, text, kind=kind, why=why, tags=names)
+    prelude.refresh(project)
     if as_json:
         emit_json(result)
     else:

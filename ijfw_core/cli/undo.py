@@ -26,7 +26,7 @@ def forget(ctx: click.Context, pattern: str, yes: bool, as_json: bool) -> None:
     is not learned again.
     """
     from ijfw_core import forget as forgetting
-    from ijfw_core import service
+    from ijfw_core import prelude, service
     from ijfw_core.errors import NotFoundError
 
     project = project_of(ctx)
@@ -38,6 +38,7 @@ def forget(ctx: click.Context, pattern: str, yes: bool, as_json: bool) -> None:
             warn(f"  {entry.id} {entry.summary}")
         click.confirm(f"Remove {len(entries)} for good?", abort=True, err=True)
     forgetting.forget(project.writer, [entry.id for entry in entries])
+    prelude.refresh(project)
     ids = [entry.id for entry in entries]
     emit_json({"forgotten": ids}) if as_json else say(f"Forgot {len(ids)}: {', '.join(ids)}")
 
@@ -66,6 +67,7 @@ def revert(
 
     What you edited by hand since stays; what would have been restored is staged instead.
     """
+    from ijfw_core import prelude
     from ijfw_core import revert as undoing
     from ijfw_core.errors import UsageError
 
@@ -76,6 +78,8 @@ def revert(
         raise UsageError("name what to undo: --session, --dream or --run (see --list)")
     chosen = undoing.resolve(project.roots, session=session, dream=dream, run=run_id)
     report = undoing.apply(project.writer, chosen, dry_run=dry_run, cascade=cascade)
+    if not dry_run:
+        prelude.refresh(project)
     if as_json:
         emit_json(report)
     else:

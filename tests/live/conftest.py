@@ -110,8 +110,9 @@ class Client:
         return lines
 
     def memories(self) -> list[str]:
-        """The summaries of what is remembered."""
-        return [entry.summary for entry in self.open().memory.entries()]
+        """The summaries of what is remembered, without where sessions stopped."""
+        every = self.open().memory.entries()
+        return [entry.summary for entry in every if entry.kind != "handoff"]
 
     def open(self) -> Project:
         """The project, as a command opens it."""
