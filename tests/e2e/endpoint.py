@@ -68,7 +68,11 @@ class Handler(BaseHTTPRequestHandler):
     """One request."""
 
     protocol_version = "HTTP/1.1"
-    server: Endpoint
+
+    @property
+    def _endpoint(self) -> Endpoint:
+        assert isinstance(self.server, Endpoint)
+        return self.server
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing on stderr."""
@@ -86,7 +90,7 @@ class Handler(BaseHTTPRequestHandler):
         body = self._body()
         request = json.loads(body or b"{}")
         path = self.path.partition("?")[0]
-        self.server.log({"path": path, "request": request})
+        self._endpoint.log({"path": path, "request": request})
         if path.endswith("/count_tokens"):
             self._json({"input_tokens": 10})
         elif path.endswith("/messages"):
@@ -114,7 +118,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(data)
 
     def _message(self, request: dict[str, Any]) -> None:
-        blocks = self.server.blocks(request)
+        blocks = self._endpoint.blocks(request)
         stop = "tool_use" if blocks[-1]["type"] == "tool_use" else "end_turn"
         message = {
             "id": f"msg_{os.getpid()}_{next(_numbers)}",

@@ -32,8 +32,9 @@ def fixing(project: Path) -> list[dict[str, Any]]:
 
 
 def entries(desk: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = desk.json("memory", "list")["entries"]
-    return found
+    """What was learned; where a session stopped is no lesson."""
+    found = desk.json("memory", "list")["entries"]
+    return [entry for entry in found if entry["kind"] != "handoff"]
 
 
 def test_the_whole_story(desk: Any, secrets: Any) -> None:

@@ -222,7 +222,7 @@ def test_a_session_that_nobody_concluded(ready: Any) -> None:
     waiting = ready.ok("status", "--json").json["projects"][0]
     assert (waiting["running"], waiting["pending"]) == (1, 1)
     for path in run.glob("*.session"):
-        os.utime(path, (time.time() - 3600,) * 2)
+        os.utime(path, (time.time() - 3600, time.time() - 3600))
     found = ready.findings("spool")["spool"]
     assert "1 session ended and not judged" in found["detail"]
     subprocess.run(["/bin/sh", "-c", found["fix"]], env=ready.env, check=True)
