@@ -156,7 +156,7 @@ def test_twenty_at_once(ready: Setup, benchmark: Any) -> None:
         return seconds
 
     spool.release(place, spool.claim(place, "bench", str))
-    measured = ratio(run, lambda: wall([BARE] * 20, b"", ready.env), rounds=7)
+    measured = ratio(run, lambda: wall([BARE] * 20, b"", ready.env), rounds=11)
     said = spool.claim(place, "bench", str)
     assert said.torn == 0
     assert len(said.signals) == next(rounds)  # one a burst: equal lines count once
