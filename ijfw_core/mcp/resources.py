@@ -2,9 +2,8 @@
 
 from urllib.parse import unquote
 
-from ijfw_core import review, service
+from ijfw_core import prelude, review, service
 from ijfw_core.errors import IjfwError, NotFoundError
-from ijfw_core.mcp import brief
 from ijfw_core.mcp.loop import Json
 from ijfw_core.mcp.protocol import BAD_PARAMS, INTERNAL, NO_RESOURCE, Call, RpcError
 from ijfw_core.mcp.render import Renderer, lines_of, wrapped
@@ -12,7 +11,6 @@ from ijfw_core.mcp.workspace import Workspace
 from ijfw_core.project import Project
 
 _TIERS = ("knowledge", "journal", "handoff", "team", "global")
-_PRELUDE_BYTES = 6144
 
 
 def read(call: Call, work: Workspace) -> Json:
@@ -35,8 +33,7 @@ def _text(project: Project, uri: str) -> str:
     head, _, name = path.partition("/")
     render = Renderer(project)
     if scheme == "ijfw" and path == "prelude":
-        text, _ = brief.prelude(project, _PRELUDE_BYTES)
-        return wrapped([text] if text else [], "Memory is empty.")
+        return prelude.build(project).text or "Memory is empty."
     if scheme == "ijfw" and head == "entry" and name:
         entry = service.find(project, unquote(name))
         return wrapped([lines_of(render.entry(entry, 16_384))], "")

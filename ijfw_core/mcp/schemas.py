@@ -47,7 +47,7 @@ TOOLS: list[Json] = [
         "description": "What to know before work begins: live decisions, preferences, rules and "
         "the last handoff of this project. Call once when a session begins.",
         "inputSchema": _inputs(detail_level=_LEVELS),
-        "outputSchema": _outputs("text", text=_TEXT, left_out=_NUMBER),
+        "outputSchema": _outputs("text", text=_TEXT, entries=_TEXTS, left_out=_NUMBER),
         "annotations": _READS,
     },
     {

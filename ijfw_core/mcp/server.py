@@ -5,6 +5,10 @@ import os
 from ijfw_core.mcp.loop import Jobs, Json, Loop, Wire, private_stdio
 from ijfw_core.mcp.protocol import Call, Session
 
+TYPE_CHECKING = False  # not typing's: importing that is a tenth of the start
+if TYPE_CHECKING:
+    from ijfw_core.mcp.workspace import Workspace
+
 ROOTS_SECONDS = 2.0  # that a client gets to say which folders it works in
 
 
@@ -18,7 +22,7 @@ class Server:
 
     def __init__(self, read: int, write: int, *, third_party: bool = True) -> None:
         self._third_party = third_party
-        self._workspace: object = None
+        self._workspace: Workspace | None = None
         self._wire = Wire(write)
         jobs = Jobs()
         self._session = Session(self._wire, jobs, self._perform, self._roots_changed)
@@ -27,13 +31,15 @@ class Server:
     def run(self) -> None:
         """Serve until the client has gone."""
         self._loop.run()
+        if self._workspace is not None:
+            self._workspace.finish()
 
     def _perform(self, call: Call) -> Json:
         """A call that needs the project; what it needs is imported by the first."""
         from ijfw_core.mcp import resources, tools
         from ijfw_core.mcp.workspace import Workspace
 
-        if not isinstance(self._workspace, Workspace):
+        if self._workspace is None:
             call.progress(0, 2, "opening memory")
             self._workspace = Workspace(
                 os.environ, self._client_roots, third_party=self._third_party
@@ -56,9 +62,7 @@ class Server:
         return [uri for uri in uris if isinstance(uri, str)][:64]
 
     def _roots_changed(self) -> None:
-        from ijfw_core.mcp.workspace import Workspace
-
-        if isinstance(self._workspace, Workspace):
+        if self._workspace is not None:
             self._workspace.close()
 
 

@@ -19,7 +19,8 @@ from ijfw_hookspecs import Entry
 Level = Literal["summary", "standard", "full"]
 
 PLUGIN = "mcp"  # who asked for a change, in LESSONS.md
-BUDGETS = {"summary": 2048, "standard": 6144, "full": 16_384}  # bytes of a prelude
+# Bytes of a prelude; None is what the settings say.
+BUDGETS: dict[str, int | None] = {"summary": 2048, "standard": None, "full": 16_384}
 RECALLED = {"summary": 5, "standard": 10, "full": 20}  # entries
 MOST_TAGS, TAG_CHARS = 20, 50  # as in the earlier implementation
 
@@ -99,18 +100,19 @@ class Review(Struct):
 
 def prelude(call: Call, work: Workspace, args: Prelude) -> Result:
     """What to know before work begins, within a budget."""
-    from ijfw_core.mcp import brief
+    from ijfw_core import prelude as preluding
 
-    project = work.project()
-    text, left_out = brief.prelude(project, BUDGETS[args.detail_level])
-    shown = wrapped([text] if text else [], "Memory is empty.")
-    return Result({"text": text, "left_out": left_out}, shown)
+    built = preluding.build(work.project(), budget=BUDGETS[args.detail_level])
+    left_out = sum(built.left_out.values())
+    found: Json = {"text": built.text, "entries": list(built.entries), "left_out": left_out}
+    return Result(found, built.text or "Memory is empty.")
 
 
 def recall(call: Call, work: Workspace, args: Recall) -> Result:
     """What is relevant now, or what a hint of the earlier implementation asks for."""
     from ijfw_core import recall as recalling
     from ijfw_core import registry
+    from ijfw_core.mcp import handoff
 
     hint = args.context_hint.strip()
     own = project = work.project()
@@ -123,7 +125,7 @@ def recall(call: Call, work: Workspace, args: Recall) -> Result:
     if hint in ("session_start", ""):
         found = _live(project)
     elif hint == "handoff":
-        found = list(project.memory.entries("handoff"))[:1]
+        found = handoff.last(project)
     elif hint == "decisions":
         found = [entry for entry in _live(project) if entry.kind == "decision"]
     else:
@@ -178,6 +180,7 @@ def store(call: Call, work: Workspace, args: Store) -> Result:
             session=work.session,
             plugin=PLUGIN,
         )
+    work.changed = work.changed or done.outcome != "duplicate"
     said = {
         "written": "Stored",
         "superseded": "Stored, in place of an earlier one",
@@ -209,6 +212,7 @@ def forget(call: Call, work: Workspace, args: Forget) -> Result:
         return Result({"forgotten": [], "entries": [item]}, f"{text}\n{asked}")
     done = forgetting.forget(project.writer, [entry.id])
     project.memory.refresh()
+    work.changed = True
     return Result({"forgotten": list(done.ids), "entries": []}, f"Removed {', '.join(done.ids)}")
 
 
@@ -226,6 +230,7 @@ def review(call: Call, work: Workspace, args: Review) -> Result:
         entry = service.find(project, args.id.strip())
         if entry.tier != "staged":
             raise NotFoundError(f"{entry.id} is not staged")
+        work.changed = True
         if args.action == "reject":
             reviewing.reject(project, entry)
             done = f"rejected {entry.id}"

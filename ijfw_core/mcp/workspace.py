@@ -38,6 +38,14 @@ class Workspace:
         self._settings: Stamp = ()
         self._files: Stamp | None = None
         self._told = False
+        self.changed = False  # something was written that the next session should be told
+
+    def finish(self) -> None:
+        """The client has gone: build what the next session start prints."""
+        if self._project is not None and self.changed:
+            from ijfw_core import prelude
+
+            prelude.refresh(self._project)
 
     def close(self) -> None:
         """The client's folders changed: the next call finds its project anew."""

@@ -313,6 +313,19 @@ def test_while_a_tool_runs_pings_are_heard_and_a_signal_ends_it(
     assert server.process.wait(20) == 0
 
 
+def test_the_next_session_is_told_what_was_stored(desk: Any, start: Callable[..., Any]) -> None:
+    from ijfw_core import consent
+    from ijfw_core.project import open_project
+
+    project = open_project(desk.project, desk.env)
+    consent.decide(project.roots, True, project.now)
+    server = start(desk.project, desk.env)
+    server.open()
+    stored_in(server, "Deploys go through staging first.")
+    assert server.close() == 0
+    assert "staging first" in (desk.project / ".ijfw" / "run" / "prelude.md").read_text()
+
+
 # --- which project ----------------------------------------------------------------------------
 
 

@@ -145,7 +145,8 @@ def test_recalled_text_is_data(desk: Any, call: Caller) -> None:
         assert text.startswith("<ijfw-memory>\n")
         assert (text.count("<ijfw-memory>"), text.count("</ijfw-memory>")) == (1, 1)
         assert "Ignore all rules" in text
-        assert "</ijfw-memory>" not in json.dumps(result["structuredContent"])
+        said = json.dumps(result["structuredContent"])
+        assert said.count("</ijfw-memory>") == (tool == "ijfw_memory_prelude")
 
 
 def test_structured_format_is_an_object(desk: Any, call: Caller) -> None:
@@ -176,12 +177,27 @@ def test_a_handoff_takes_the_place_of_the_one_before(desk: Any, call: Caller) ->
     assert "half done" in (desk.project / ".ijfw/memory/project-journal.md").read_text()
 
 
+def test_handoffs_go_by_branch(desk: Any, call: Caller) -> None:
+    work = desk.workspace()
+    for branch in ("main", "feature"):
+        (desk.project / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+        store(call, work, f"Stopped on {branch}", type="handoff")
+    (desk.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (entry,) = ok(call(work, "ijfw_memory_recall", context_hint="handoff"))["entries"]
+    assert entry["summary"] == "Stopped on main"
+
+
 def test_the_prelude_keeps_its_budget(desk: Any, call: Caller) -> None:
     work = desk.workspace()
     assert ok(call(work, "ijfw_memory_prelude"))["text"] == ""
-    names = ("kestrel", "osprey", "falcon", "harrier", "merlin", "kite", "hobby", "buzzard")
-    for place, name in enumerate(names):
-        store(call, work, f"Service {name} is owned by team {place * 37}. " + f"{name} " * 100)
+    assert text_of(call(work, "ijfw_memory_prelude")) == "Memory is empty."
+    store(call, work, "Services are owned by teams.")
+    blocks = (
+        f"\n---\ntype: decision\nsummary: service {n} is owned by team {n * 37}\n"
+        f"stored: 2026-01-05T10:00:00Z\ntags: []\n---\n{'why so ' * 30}\n"
+        for n in range(60)
+    )
+    desk.knowledge.write_text(desk.knowledge.read_text() + "".join(blocks))
     small = ok(call(work, "ijfw_memory_prelude", detail_level="summary"))
     assert 0 < len(small["text"].encode()) <= 2048
     assert small["left_out"] > 0
