@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "audit": ("redact", "audit", "Scan everything of ours on disk for secrets."),
     "signals": ("stages", "signals", "What a message or a tool result would be heard as."),
     "duplicates": ("stages", "duplicates", "Whether a note repeats or replaces another."),
+    "bench": ("bench", "bench", "Measure recall on a labelled set."),
     "plugins": ("plugins", "plugins", "List, enable, disable and inspect plugins."),
     "config": ("plugins", "config", "Show every setting and where it comes from."),
     "consent": ("consent", "consent", "Whether this project's sessions may be remembered."),

@@ -31,7 +31,7 @@ _STEPS = (
         n INTEGER PRIMARY KEY, tier TEXT NOT NULL, id TEXT NOT NULL, digest TEXT NOT NULL,
         path TEXT NOT NULL, kind TEXT NOT NULL, session TEXT NOT NULL, stored REAL NOT NULL,
         size INTEGER NOT NULL, shown INTEGER NOT NULL DEFAULT 0,
-        windowed INTEGER NOT NULL, starts REAL, ends REAL, over INTEGER NOT NULL,
+        windowed INTEGER NOT NULL, starts REAL, ends REAL, successor TEXT NOT NULL,
         before INTEGER NOT NULL DEFAULT 0, after INTEGER NOT NULL DEFAULT 0,
         entry BLOB NOT NULL
     );
@@ -41,6 +41,7 @@ _STEPS = (
     CREATE INDEX docs_session ON docs (session, stored, id, n) WHERE session != '' AND shown;
     CREATE INDEX docs_stored ON docs (stored, kind, tier) WHERE shown;
     CREATE INDEX docs_windowed ON docs (n) WHERE windowed AND shown;
+    CREATE INDEX docs_successor ON docs (successor) WHERE successor != '' AND shown;
     CREATE TABLE tags (tag TEXT, n INTEGER, PRIMARY KEY (tag, n)) WITHOUT ROWID;
     CREATE TABLE terms (t INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, df INTEGER NOT NULL);
     CREATE TABLE postings (k INTEGER PRIMARY KEY, list BLOB NOT NULL);

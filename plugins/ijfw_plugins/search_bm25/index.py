@@ -106,8 +106,10 @@ class Index:
         self._unwatched = self._number("unwatched") > 0
         self.count = self._number("count")
         self.average = self._number("size") / 10 / max(self.count, 1)
-        rows = self.db.execute("SELECT n, starts, ends, over FROM docs WHERE windowed AND shown")
-        self.windows = {n: (starts, ends, bool(over)) for n, starts, ends, over in rows}
+        rows = self.db.execute(
+            "SELECT n, starts, ends, successor FROM docs WHERE windowed AND shown"
+        )
+        self.windows = {n: (starts, ends, bool(after)) for n, starts, ends, after in rows}
         self._version = version
 
     def _number(self, key: str) -> int:

@@ -15,6 +15,8 @@ TIE = 0.01  # most that being recent adds to a score of 0..1: it decides between
 NEWEST = 0.4  # share of a score that goes by age where the newest is asked for
 IN_WINDOW = 0.15  # what being stored in the span that the question names adds
 FLOOR = 0.08  # coverage below which an entry only shares a common word with the question
+KNOWN = 0.3  # share of the question's weight below which memory does not know what is asked
+BESIDE = 0.75  # of its score that an entry keeps that only its neighbours speak for
 HOP = 0.3  # share of its score that an answer hands on to entries with a name from it
 _HOPPED = 3  # answers that hand on
 _HOP_TERMS = 6  # names taken from them
@@ -22,7 +24,12 @@ _WHOLE = 0.9  # coverage of an answer to all of the question, from which no hop 
 _ALIKE = 0.8  # share of words from which an entry says again what a better one said
 _SNIPPET = 240  # characters
 _PHRASE_DEPTH = 400  # entries looked through for a phrase
-_NAME_WORD = re.compile(r"[A-Z][\w-]{2,}|\w*[\d_./:-]\w[\w./:-]*")
+TAIL = 0.15  # share of the best score below which a hit is noise
+BEFORE = 0.8  # of its score that an answer hands on to the entry that it took the place of
+# A capital inside a sentence, camelCase, or a word with digits or marks in it.
+_NAME_WORD = re.compile(
+    r"(?<=[a-z,;:)] )[A-Z][\w-]{2,}|[a-z]+[A-Z]\w+|[A-Za-z]\w*(?:[._/:-]\w+)+|[A-Za-z]+\d\w*"
+)
 
 
 class Found:
@@ -36,7 +43,8 @@ class Found:
         self.entry = entry
         self.parts: dict[str, float] = {"words": scored.words}
         if scored.neighbours:
-            self.parts["neighbours"] = scored.neighbours
+            share = 1.0 if scored.words else BESIDE
+            self.parts["neighbours"] = scored.neighbours * share
         self.parts["coverage"] = scored.coverage
 
     @property
@@ -59,13 +67,24 @@ def hits(ranker: Ranker, question: Question, query: Query, over: frozenset[int])
     found = _load(ranker, ranker.answer(question, _PHRASE_DEPTH if question.phrases else pool))
     if question.phrases:
         found = _with_phrases(found, question.phrases) or found
+    if max((one.parts["coverage"] for one in found), default=0.0) < KNOWN and _is_strange(question):
+        return []
     found = [one for one in found if one.parts["coverage"] >= FLOOR or "neighbours" in one.parts]
     found += _hop(ranker, question, found)
+    if query.include_superseded:
+        found += _before(ranker, question, found)
     _weigh_time(found, question)
     found.sort(key=lambda one: (one.n in over, -one.score, -one.stored, one.entry.id))
-    found = _diverse(found, want)
+    least = TAIL * max((one.score for one in found), default=0.0)
+    found = _diverse([one for one in found if one.score >= least], want)
     needles = _needles(query.text)
     return [_hit(one, needles) for one in found[:want]]
+
+
+def _is_strange(question: Question) -> bool:
+    """Whether most of what is asked are words that memory does not have."""
+    known = sum(term.weight for term in question.terms)
+    return known < 0.5 * question.total
 
 
 def newest(rows: Iterable[bytes], query: Query) -> list[Hit]:
@@ -143,13 +162,27 @@ def _hop(ranker: Ranker, question: Question, found: Sequence[Found]) -> list[Fou
         if number in have:
             have[number].parts["hop"] = gain * 0.5
     rows = [
-        row
-        for n, row in ranker.rows(fresh).items()
-        if n not in ranker.dead and (question.allowed is None or n in question.allowed)
+        row for n, row in ranker.rows(fresh).items() if n not in ranker.dead and question.admits(n)
     ]
     more = _load(ranker, [Scored(row, 0.0, 0.0, 0.0) for row in rows])
     for one in more:
         one.parts["hop"] = gained[one.n]
+    return more
+
+
+def _before(ranker: Ranker, question: Question, found: Sequence[Found]) -> list[Found]:
+    """What the best answers took the place of, where a question asks for what was."""
+    have = {one.n for one in found}
+    handed = {one.entry.id: one.score * BEFORE for one in found[:_HOPPED]}
+    marks = ",".join("?" * len(handed))
+    rows = ranker.db.execute(
+        f"SELECT n, successor FROM docs WHERE successor IN ({marks}) AND successor != '' AND shown",
+        list(handed),
+    )
+    gained = {n: handed[name] for n, name in rows if n not in have and question.admits(n)}
+    more = _load(ranker, [Scored(row, 0, 0, 0) for row in ranker.rows(list(gained)).values()])
+    for one in more:
+        one.parts["before"] = gained[one.n]
     return more
 
 

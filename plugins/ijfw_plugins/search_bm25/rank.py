@@ -78,11 +78,7 @@ class Ranker:
         total = question.total * (K1 + 1) or 1.0
         field = _Field(question.terms, lists, self.average)
         everyone = {**neighbours, **rows}
-        may = [
-            row
-            for n, row in everyone.items()
-            if n not in self.dead and (question.allowed is None or n in question.allowed)
-        ]
+        may = [row for n, row in everyone.items() if n not in self.dead and question.admits(n)]
         found = [field.scored(row, everyone, total, question.total or 1.0) for row in may]
         found = [one for one in found if one.words + one.neighbours > 0]
         found.sort(key=lambda one: (-(one.words + one.neighbours), -one.row.stored, one.row.n))

@@ -143,13 +143,13 @@ class Update:
         ends = _seconds(entry.valid_to)
         starts = _seconds(entry.valid_from)
         starts = starts if starts is not None and starts > stored else None
-        over = bool(entry.superseded_by)
         self.db.execute(
             "INSERT OR REPLACE INTO docs (n, tier, id, digest, path, kind, session, stored, size,"
-            " windowed, starts, ends, over, entry) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            " windowed, starts, ends, successor, entry) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 number, tier, entry.id, entry.digest, entry.path, entry.kind, entry.session,
-                stored, 0, over or ends is not None or starts is not None, starts, ends, over,
+                stored, 0, bool(entry.superseded_by or entry.valid_to or starts), starts, ends,
+                entry.superseded_by,
                 _encode(entry),
             ),
         )  # fmt: skip

@@ -27,8 +27,16 @@ STOP_WORDS = """
     which while who whom whose why will with won't would you your yours
 """
 STOP = frozenset(STOP_WORDS.split())
+ASKING_WORDS = """
+    agree ask choose chose current currently decide decided decision exactly find happen happened
+    kind know last latest like long look many mention much need new newest now old people please
+    problem question recall recent recently remember rule said say see show tell thing time told
+    type use used using want way went work
+"""
+ASKING = frozenset(stem(word) for word in ASKING_WORDS.split())
 MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september",
           "october", "november", "december")  # fmt: skip
+DATED = frozenset(stem(name[:n]) for name in MONTHS for n in (3, len(name)))
 _MONTH = {name[:n]: at for at, name in enumerate(MONTHS, 1) for n in {3, len(name)}}
 _ISO_DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)(?:-(\d\d))?(?!\d)")
 _YEAR = re.compile(r"(?<![\w.-])(?:19|20)\d\d(?![\w-])")
