@@ -48,7 +48,7 @@ def test_what_one_server_stores_another_finds(desk: Any, call: Caller) -> None:
         tags=["webhooks", "", "x" * 80],
     )
     assert (done["tier"], done["outcome"]) == ("knowledge", "written")
-    result = call(desk.workspace(), "ijfw_memory_search", query="how often are webhooks retried")
+    result = call(desk.workspace(), "ijfw_memory_search", query="webhooks retried")
     (hit,) = ok(result)["hits"]
     assert (hit["id"], hit["type"]) == (done["id"], "decision")
     assert hit["content"].startswith("Webhooks are retried")
