@@ -9,7 +9,7 @@ Editors take no lock: their save is safe because a block is compared again just 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -125,9 +125,7 @@ class Committer:
 
     def check_path(self, tier: str, path: str) -> None:
         """Raises RefusedError for a path that leaves its tier or names the log or the ledger."""
-        pure = PurePosixPath(path)
-        unsafe = not pure.parts or pure.is_absolute() or ".." in pure.parts or "\0" in path
-        if unsafe or pure.parts[0] == ledger.FOLDER or path == ledger.LESSONS:
+        if not ledger.is_place(tier, path):
             raise RefusedError(f"{path!r} is no place for memory ({tier})")
 
     def lesson(self, record: Record, op: str = "", reason: str = "") -> Lesson:

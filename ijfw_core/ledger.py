@@ -3,15 +3,18 @@
 `memory/_ledger/YYYY-MM.jsonl` is written and fsynced before a memory file is touched. A group of
 records that no line of LESSONS.md tells of is an unfinished change. The order of changes is the
 order of lines: a new line never goes to a file that sorts before another, whatever the clock says.
+
+A ledger may have come with a clone. A line that names a place outside of memory counts as
+unreadable, and one about global memory counts only where the user's own folder knows its change.
 """
 
 import base64
-import gzip
 import re
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
-from pathlib import Path
-from typing import Literal
+from pathlib import Path, PurePosixPath
+from typing import Literal, get_args
 
 import msgspec
 from msgspec import Struct
@@ -20,12 +23,15 @@ from msgspec.structs import replace
 from ijfw_core import files
 from ijfw_core.roots import Roots
 from ijfw_core.text import digest
+from ijfw_hookspecs import Tier
 
 RunKind = Literal["session", "dream", "command", "revert"]
 FOLDER = "_ledger"
 LESSONS = "LESSONS.md"
+GLOBAL_CHANGES = "global-changes"  # in the user's folder: ids of changes of global memory
 KEEP_PLAIN = timedelta(days=400)  # older months are kept as gzip
 
+_TIERS = frozenset(get_args(Tier))
 _ABANDON = re.compile(r"^- \[[^\]\n]*\] \*\*abandon\*\* (?:[^\n]*? )?change=([0-9A-Z]{26}) ", re.M)
 
 
@@ -75,12 +81,16 @@ def append(roots: Roots, records: Sequence[Record]) -> None:
     months = [path.name for path in _months(roots) if path.suffix == ".jsonl"]
     name = max([*months, records[0].at.strftime("%Y-%m.jsonl")])
     lines = "".join(msgspec.json.encode(_armour(r)).decode() + "\n" for r in records)
+    shared = "".join(r.change + "\n" for r in records if r.tier == "global")
+    if shared:
+        files.append(roots.home / "memory" / GLOBAL_CHANGES, shared, roots.home)
     files.append(roots.memory / FOLDER / name, lines, roots.folder.parent)
 
 
 def read(roots: Roots) -> list[Record]:
     """Every record, oldest first. Torn and unreadable lines are left out."""
-    return [record for path in _months(roots) for record in _records(_text(roots, path))]
+    found = [record for path in _months(roots) for record in _records(_text(roots, path))]
+    return _ours(roots, found)
 
 
 def last_batch(roots: Roots) -> list[Record]:
@@ -93,9 +103,9 @@ def last_batch(roots: Roots) -> list[Record]:
             if record is None:
                 continue
             if found and record.batch != found[0].batch:
-                return found[::-1]
+                return _ours(roots, found[::-1])
             found.append(record)
-    return found[::-1]
+    return _ours(roots, found[::-1])
 
 
 def rewrite(roots: Roots, change: Callable[[Record], Record]) -> int:
@@ -152,6 +162,28 @@ def undone(records: Sequence[Record], lessons: str) -> set[str]:
     return gone
 
 
+def is_place(tier: str, path: str) -> bool:
+    """Whether a change may be made there: a known tier, a path inside it, no log and no ledger."""
+    pure = PurePosixPath(path)
+    return (
+        tier in _TIERS
+        and bool(pure.parts)
+        and not pure.is_absolute()
+        and ".." not in pure.parts
+        and "\0" not in path
+        and pure.parts[0] != FOLDER
+        and path != LESSONS
+    )
+
+
+def _ours(roots: Roots, records: list[Record]) -> list[Record]:
+    """The records without those about global memory that this user's programs did not write."""
+    if not any(record.tier == "global" for record in records):
+        return records
+    known = set(files.read_text(roots.home / "memory" / GLOBAL_CHANGES, roots.home).split())
+    return [record for record in records if record.tier != "global" or record.change in known]
+
+
 def _months(roots: Roots) -> list[Path]:
     folder = roots.memory / FOLDER
     if not folder.is_dir():
@@ -164,18 +196,25 @@ def _months(roots: Roots) -> list[Path]:
 
 def _text(roots: Roots, path: Path) -> str:
     if path.suffix == ".gz":
-        if path.is_symlink():
-            return ""
-        try:
-            return gzip.decompress(path.read_bytes()).decode("utf-8", "surrogateescape")
-        except (OSError, EOFError, ValueError):
-            return ""
+        packed = files.read_text(path, roots.folder.parent).encode("utf-8", "surrogateescape")
+        return _unpacked(packed).decode("utf-8", "surrogateescape")
     return files.read_text(path, roots.folder.parent)
+
+
+def _unpacked(data: bytes) -> bytes:
+    """A gzip file's content; nothing where it is damaged, or larger than a file may be."""
+    unzip = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    try:
+        content = unzip.decompress(data, files.MAX_BYTES)
+    except zlib.error:
+        return b""
+    return content if unzip.eof else b""
 
 
 def _put(roots: Roots, path: Path, text: str) -> None:
     if path.suffix == ".gz":
-        files.replace_bytes(path, gzip.compress(text.encode("utf-8", "surrogateescape"), mtime=0))
+        packed = zlib.compress(text.encode("utf-8", "surrogateescape"), wbits=zlib.MAX_WBITS | 16)
+        files.replace_bytes(path, packed, roots.folder.parent)
     else:
         files.replace(path, text, roots.folder.parent)
 
@@ -192,6 +231,8 @@ def _record(line: str) -> Record | None:
         return None
     try:
         record = msgspec.json.decode(line.encode("utf-8", "surrogateescape"), type=Record)
+        if not record.external and not is_place(record.tier, record.path):
+            return None
         return _unarmour(record) if record.before_b64 or record.after_b64 else record
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None

@@ -19,6 +19,7 @@ SIGNALS = 2000  # signals kept of one session
 TEXT_BYTES = 4096
 ABOUT_BYTES = 1024
 KEY_CHARS = 240
+LEARN_CHARS = 65_536  # of an output in which secrets are looked for that a signal may quote
 
 
 class Listener:
@@ -33,6 +34,7 @@ class Listener:
         self._history: deque[AgentEvent] = deque(maxlen=HISTORY)
         self._signals: deque[Signal] = deque(maxlen=SIGNALS)
         self._seen: set[str] = set()
+        self._edits: deque[AgentEvent] = deque(maxlen=HISTORY)  # whose secrets are not known yet
         self._context = msgspec.structs.replace(
             context, history=self._history, signals=self._signals
         )
@@ -45,16 +47,33 @@ class Listener:
         if not event.synthetic and not (event.tool and event.tool.is_ours):
             new = list(self._signals_of(event))
         self._signals.extend(new)
-        self._history.append(_without_output(event))
+        past = _without_output(event)
+        self._history.append(past)
+        if past.tool and past.tool.kind in ("edit", "shell"):
+            self._edits.append(past)
         return new
 
     def _signals_of(self, event: AgentEvent) -> Iterator[Signal]:
-        for plugin, raw in self._hooks.on_signal(event, self._context):
+        answers = self._hooks.on_signal(event, self._context)
+        if answers:
+            self._learn(event)
+        for plugin, raw in answers:
             signal = self._finish(plugin, raw, event)
             identity = signal_id(signal)
             if _says_something(signal.text) and identity not in self._seen:
                 self._seen.add(identity)
                 yield signal
+
+    def _learn(self, event: AgentEvent) -> None:
+        """Know the secrets that signals may quote: of this event, and of what may be a fix."""
+        texts = [event.text, event.reply]
+        tools = [event.tool, *(past.tool for past in self._edits)]
+        texts += [tool.input for tool in tools if tool]
+        if event.tool:
+            texts.append(event.tool.output[:LEARN_CHARS])
+        for text in filter(None, texts):
+            self._redactor.learn(text)
+        self._edits.clear()
 
     def _finish(self, plugin: str, raw: Signal, event: AgentEvent) -> Signal:
         turn = event.tool.call_id if event.tool and event.tool.call_id else event.turn

@@ -20,6 +20,8 @@ T = TypeVar("T")
 WITHHELD = "[REDACTED:redactor-error]"
 WINDOW = 1 << 20  # characters scanned at once
 OVERLAP = 8 << 10  # characters two windows share; no rule looks further
+LEARNED = 500  # secrets that are known again; a session holds a few
+SHORTEST = 8  # characters; a shorter piece of a secret gives nothing away and fits ordinary words
 PASSES = 4  # a cut can bring new neighbours together; rarely more than one pass is needed
 
 _MARKER = re.compile(r"\[REDACTED:[a-z0-9-]{1,64}\]")
@@ -101,6 +103,7 @@ class Redactor:
         self._hooks = hooks
         self._context = context
         self._checked: bool | None = None
+        self._learned: dict[str, str] = {}  # secret -> kind
         self.counts: Counter[str] = Counter()
 
     def check(self) -> None:
@@ -131,6 +134,22 @@ class Redactor:
         self.counts.update(span.kind for span in spans)
         return cut(text, spans)
 
+    def learn(self, text: str) -> None:
+        """Know the secrets of a raw text again where a later text quotes them.
+
+        A plugin may quote a value without the name or the block that shows that it is a secret.
+        """
+        try:
+            spans = self.spans(text)
+        except (WithheldError, RefusedError):
+            return  # what is quoted of it is withheld, too
+        for span in spans:
+            for piece in _MARKER.sub(" ", text[span.start : span.end]).split():
+                if len(piece) >= SHORTEST and not (piece.isalpha() and piece.islower()):
+                    self._learned[piece] = span.kind
+        while len(self._learned) > LEARNED:
+            del self._learned[next(iter(self._learned))]
+
     def spans(self, text: str) -> list[Span]:
         """What has to go from `text`, merged, so that redacting the result again changes nothing.
 
@@ -138,6 +157,8 @@ class Redactor:
         """
         self.check()
         found = self._scan(text)
+        if self._learned:
+            found = merge(text, [*found, *self._quoted(text)])
         for _ in range(PASSES if found else 0):
             shorter, to_raw = _cut_with_map(text, found)
             more = self._scan(shorter)
@@ -149,6 +170,15 @@ class Redactor:
             ]
             found = merge(text, [*found, *again])
         return found
+
+    def _quoted(self, text: str) -> list[Span]:
+        """Where a text holds a secret that was learned."""
+        return [
+            Span(start=match.start(), end=match.end(), kind=kind)
+            for value, kind in self._learned.items()
+            if value in text
+            for match in re.finditer(re.escape(value), text)
+        ]
 
     def _scan(self, text: str) -> list[Span]:
         if len(text) <= WINDOW:

@@ -51,10 +51,13 @@ def accept(project: Project, entry: Entry, *, text: str | None = None) -> str:
         summary = text.splitlines()[0] if wanted.summary == wanted.content else wanted.summary
         wanted = replace(wanted, content=text, summary=summary, origin="user")
     change = _change(project, entry, wanted)
-    outcome = project.writer.apply(run, [change, _archive(entry, "accepted")])
+    (outcome,) = project.writer.apply(run, [change])
+    if outcome.status == "written":
+        project.writer.apply(run, [_archive(entry, "accepted")])
     project.memory.refresh()
-    if not any(o.entry_id == wanted.id and o.status == "written" for o in outcome):
-        raise NotFoundError(f"{entry.id} was not applied: what it would replace has changed since")
+    if outcome.status != "written":
+        why = outcome.reason or "what it would replace has changed since"
+        raise NotFoundError(f"{entry.id} was not applied: {why}")
     return wanted.id
 
 

@@ -91,6 +91,7 @@ class Writer(Committer):
         staged proposal. Raises LockTimeoutError, RefusedError (a path outside the tier, a link) and
         OSError; what was answered before stays, and an interrupted change is finished later.
         """
+        run = self._named(run)
         with self.locked():
             return [self._apply(run, self._redacted(change)) for change in changes]
 
@@ -104,7 +105,7 @@ class Writer(Committer):
                     replace(
                         line,
                         run=line.run or run.id,
-                        session=line.session or run.session,
+                        session=self.redact(line.session or run.session),
                         reason=self.redact(line.reason),
                         slug=self.redact(line.slug),
                     )
@@ -261,6 +262,10 @@ class Writer(Committer):
 
     # --- redaction ----------------------------------------------------------------------------
 
+    def _named(self, run: Run) -> Run:
+        """The run with the name of its session redacted: a platform may call a session anything."""
+        return replace(run, session=self.redact(run.session)) if run.session else run
+
     def _redacted(self, change: Change) -> Change:
         entry = change.entry
         reason = self.redact(change.reason) if change.reason else ""
@@ -275,6 +280,8 @@ class Writer(Committer):
             reason=reason,
             entry=replace(
                 entry,
+                session=self.redact(entry.session) if entry.session else "",
+                seen=tuple(self.redact(name) for name in entry.seen),
                 tags=tuple(self.redact(tag) for tag in entry.tags),
                 facts=tuple(
                     (self.redact(s), self.redact(p), self.redact(o)) for s, p, o in entry.facts
