@@ -9,7 +9,7 @@ What a team file says is listed apart: it never ends what was said in this proje
 """
 
 import heapq
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from importlib import resources
@@ -28,6 +28,8 @@ PROJECT_HALF_LIFE = timedelta(days=30)  # in which the confidence of a fact halv
 SESSION_HALF_LIFE = timedelta(days=1)  # of what was true of a session
 FIELD_CHARS = 120  # of a subject, predicate or object
 MOST_FACTS = 16  # of one candidate; a header holds 64 lines
+HIDDEN = "[REDACTED:fact]"
+BATCH = 100  # entries whose facts are redacted at once: a call costs more than its text
 SAID = frozenset({"correction", "confirmation", "preference", "rule", "decision"})
 
 
@@ -156,14 +158,33 @@ def of(project: "Project", *, known_at: datetime | None = None) -> Facts:
     entries: Iterable[Entry] = project.memory.entries()
     if known_at is not None:
         entries = as_known(entries, known_at)
-    hide = project.redactor.text
-    safe = [
-        replace(entry, facts=tuple((hide(s), hide(p), hide(o)) for s, p, o in entry.facts))
-        for entry in entries
-        if entry.facts
-    ]
     own = project.config.facts
+    safe = _without_secrets([e for e in entries if e.facts], project.redactor.text)
     return Facts(safe, with_own(own.one, own.many), project.now)
+
+
+def _without_secrets(entries: Sequence[Entry], hide: Callable[[str], str]) -> Iterator[Entry]:
+    """Entries with redacted facts; looked at field by field only where a batch holds something."""
+    for start in range(0, len(entries), BATCH):
+        batch = entries[start : start + BATCH]
+        text = "\n".join(_sentence(fact) for entry in batch for fact in entry.facts)
+        if hide(text) == text:
+            yield from batch
+            continue
+        for entry in batch:
+            yield replace(entry, facts=tuple(_safe(fact, hide) for fact in entry.facts))
+
+
+def _safe(fact: Fact, hide: Callable[[str], str]) -> Fact:
+    """A fact without secrets; the object goes where only the whole sentence shows what it is."""
+    subject, predicate, thing = map(hide, fact)
+    sentence = _sentence((subject, predicate, thing))
+    return (subject, predicate, thing if hide(sentence) == sentence else HIDDEN)
+
+
+def _sentence(fact: Fact) -> str:
+    subject, predicate, thing = fact
+    return f"{subject} {predicate}: {thing}"
 
 
 def as_known(entries: Iterable[Entry], at: datetime) -> list[Entry]:
@@ -191,8 +212,9 @@ def stated(
         return ()
     found: dict[tuple[str, str, str], Fact] = {}
     for fact in (*candidate.facts, *(fact for _, score in scores for fact in score.facts)):
-        subject, predicate, thing = (cap(one_line(hide(part)), FIELD_CHARS) for part in fact)
-        secret = any("[REDACTED:" in part for part in (subject, predicate, thing))
+        safe = _safe(fact, hide)
+        subject, predicate, thing = (cap(one_line(part), FIELD_CHARS) for part in safe)
+        secret = any("[REDACTED:" in part for part in safe)
         if subject and normal_predicate(predicate) and thing and not secret:
             key = (normal(subject), normal_predicate(predicate), normal(thing))
             found.setdefault(key, (subject, normal_predicate(predicate), thing))

@@ -7,6 +7,7 @@ a command changed memory, so that the next start only prints it. What did not fi
 
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
@@ -24,6 +25,7 @@ from ijfw_hookspecs import Entry
 HANDOFF_SHARE = 3  # the handoff may take one part in so many of the budget
 SESSIONS = 5  # recent sessions that are named
 MENTION = 200  # bytes of an entry that has nothing to do with what is being worked on
+SMALL = 1 << 20  # bytes of memory that are read while a person waits: about 0.2 s
 TOLD = 120  # bytes kept for the line that says what was left out
 FRESH = timedelta(days=30)  # in which the weight of being new halves
 # How much a kind matters before anything is known of the work; the rest counts as a note.
@@ -92,16 +94,29 @@ def write(project: Project) -> None:
 
 
 def refresh(project: Project) -> None:
-    """Build it again after a command changed memory, where sessions are remembered at all.
+    """Build it again after memory changed, where sessions are remembered at all.
 
-    Never raises: the command has done its work, and the next session end builds it anyway.
+    A large memory is left to a worker in the background: nobody should wait for it. Never raises:
+    the command has done its work, and the next session end builds it anyway.
     """
     try:
-        if consent.read(project.roots).consented:
+        if not consent.read(project.roots).consented:
+            return
+        if _size(project) > SMALL:
+            from ijfw_core.capture import start_worker
+
+            start_worker(project.roots)
+        else:
             project.memory.refresh()
             write(project)
     except (IjfwError, OSError):
         pass
+
+
+def _size(project: Project) -> int:
+    place = project.roots
+    paths = [*place.memory.glob("*.md"), *place.team.glob("*.md")]
+    return sum(path.stat().st_size for path in paths if path.is_file())
 
 
 # --- what matters now -----------------------------------------------------------------------------
@@ -127,12 +142,18 @@ def _work(branch: str, current: Entry | None) -> set[str]:
     return {word for word in tokens(text.replace("/", " ")) if _WORDY.search(word)}
 
 
+def _shared(entry: Entry, work: set[str]) -> set[str]:
+    """The words of the work that an entry holds."""
+    text = f"{entry.summary} {' '.join(entry.tags)} {entry.content.replace('/', ' ')}"
+    folded = unicodedata.normalize("NFKC", text).lower()
+    if not any(word in folded for word in work):
+        return set()  # cutting every entry into words takes ten times as long
+    return work.intersection(tokens(text))
+
+
 def _ranked(entries: Sequence[Entry], work: set[str], project: Project) -> list[tuple[Entry, bool]]:
     """Entries with whether they have to do with the work, best first."""
-    held = [
-        work.intersection(tokens(f"{e.summary} {' '.join(e.tags)} {e.content.replace('/', ' ')}"))
-        for e in entries
-    ]
+    held = [_shared(entry, work) for entry in entries]
     spread = Counter(word for words in held for word in words)
     rarity = {word: math.log(1 + len(entries) / n) for word, n in spread.items()}
     scored = []

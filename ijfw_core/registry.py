@@ -114,7 +114,9 @@ def named(project: Project, name: str) -> Project:
 
 
 def search(project: Project, text: str, limit: int = 10) -> list[Found]:
-    """Hits of the user's other projects, best first; nothing of them is written anywhere.
+    """Hits of the user's other projects, best first.
+
+    Nothing of them is written here; there, an index may be brought up to date.
 
     Ranked by the share of the question's words that an entry holds, for scores of different
     projects cannot be compared; then by rank in their project. Redacted by the rules of both.

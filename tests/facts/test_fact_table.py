@@ -256,6 +256,15 @@ def test_a_fact_with_a_secret_is_none() -> None:
     assert stated(candidate(), facts, hide) == (("db", "port", "5432"),)
 
 
+def test_a_secret_that_only_the_whole_fact_shows_is_none() -> None:
+    def hide(text: str) -> str:
+        return text.replace("password: swordfish", "password: [REDACTED:password]")
+
+    assert stated(candidate(), scored(("db", "password", "swordfish")), hide) == ()
+    fine = ("db", "mascot", "swordfish")
+    assert stated(candidate(), scored(fine), hide) == (fine,)
+
+
 def test_facts_are_bounded() -> None:
     many = scored(*((f"s{n}", "uses", "x" * 500) for n in range(99)))
     found = stated(candidate(), many, str)

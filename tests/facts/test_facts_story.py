@@ -54,6 +54,18 @@ def test_a_secret_that_a_person_wrote_into_a_fact_does_not_leave(project: Projec
     assert secret[:40] not in str(said(project))
 
 
+def test_a_password_that_a_person_wrote_as_a_fact_does_not_leave(project: Project) -> None:
+    service.store(project, "use Postgres 16", kind="decision")
+    secret = "Tr0ub4dor" + "&3xK9"
+    path = project.roots.memory / "knowledge.md"
+    text = path.read_text()
+    path.write_text(text.replace('"version", "16"', f'"db_password", "{secret}"'))
+    project.memory.refresh()
+    found = said(project)
+    assert secret not in str(found)
+    assert ("project", "uses", "Postgres") in found
+
+
 def test_the_command_answers_with_windows(project: Project) -> None:
     service.store(project, "the API runs on port 8080", kind="decision")
     run = CliRunner().invoke(ijfw, ["memory", "facts", "--subject", "api", "--json"])

@@ -121,9 +121,11 @@ def test_secrets_of_another_project_do_not_leave_it(open_at: Open) -> None:
     secret = ("ghp_" + "a1B2c3D4e5F6g7H8i9J0"[::-1] * 2)[:40]
     path = blog.roots.memory / "knowledge.md"
     path.write_text(path.read_text() + f"NEBULA {secret}\n")
-    rows = registry.search(shop, f"NEBULA {secret}")
+    rows = registry.search(shop, "NEBULA two")
     assert [row.name for row in rows] == ["blog"]
+    assert "REDACTED" in rows[0].hit.entry.content
     assert secret not in repr(rows)
+    assert secret not in repr(registry.search(shop, secret))
 
 
 def test_staged_handed_over_and_global_memory_is_no_projects(open_at: Open, tmp_path: Path) -> None:
