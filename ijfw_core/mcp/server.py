@@ -72,6 +72,8 @@ def serve(*, third_party: bool = True) -> None:
         os.getcwd()
     except OSError:
         os.chdir("/")  # Python code that looks for the working folder must find one
+    if os.isatty(0):
+        os.write(2, b"ijfw mcp speaks the Model Context Protocol on stdin; end with Ctrl-C\n")
     read, write = private_stdio()
     Server(read, write, third_party=third_party).run()
     raise SystemExit(0)
