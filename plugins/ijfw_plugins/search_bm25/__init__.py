@@ -36,7 +36,7 @@ def search(query: Query, context: Context) -> list[Hit] | None:
     if not context.folder or "staged" in query.tiers:
         return None
     folder = folder_of(context.folder)
-    if not folder.parent.is_dir() or not (folder.exists() or watch.states(context)):
+    if folder not in _open and not _wanted(folder, context):
         return None
     for _ in range(2):
         try:
@@ -49,6 +49,11 @@ def search(query: Query, context: Context) -> list[Hit] | None:
             if not is_broken(error) or not _moved(folder):
                 return None
     return None
+
+
+def _wanted(folder: Path, context: Context) -> bool:
+    """Whether there is anything to index; nothing is written into a project without memory."""
+    return folder.parent.is_dir() and (folder.exists() or bool(watch.states(context)))
 
 
 def _index(folder: Path) -> Index:
@@ -86,8 +91,8 @@ def _answer(index: Index, query: Query, context: Context) -> list[Hit] | None:
                 return order.newest(index.newest(asked.allowed, dead), query)
             if not asked.terms and not asked.total:
                 return None  # stop words alone: whoever reads every text may know
-            ranker = Ranker(index.db, index.count, index.average, dead)
-            found = order.hits(ranker, asked, query, over)
+            ranker = Ranker(index.db, index.count, index.average, dead, asked)
+            found = order.hits(ranker, query, over)
             if query.links:
                 found = [hit for hit in found if order.refers(hit.entry, query.links)]
             return found

@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 NAME = "recall.db"
@@ -54,6 +55,7 @@ class UnusableError(Exception):
     """There is no index to be had here; memory is scanned instead."""
 
 
+@lru_cache(maxsize=64)
 def folder_of(private: str) -> Path:
     """The folder of the index in a project's private folder."""
     return Path(private, "index")

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ijfw_core.text import one_line
 from ijfw_hookspecs import Entry, Hit, Query
 from ijfw_plugins.search_bm25 import words
-from ijfw_plugins.search_bm25.question import MAX_TERMS, Question, Term, normal, rarity
-from ijfw_plugins.search_bm25.rank import Ranker, Scored
+from ijfw_plugins.search_bm25.question import Question, Term, normal, rarity
+from ijfw_plugins.search_bm25.rank import Ranker, Row, Scored
 from ijfw_plugins.search_bm25.update import decode
 
 NAME = "bm25"
@@ -15,6 +15,7 @@ TIE = 0.01  # most that being recent adds to a score of 0..1: it decides between
 NEWEST = 0.4  # share of a score that goes by age where the newest is asked for
 IN_WINDOW = 0.15  # what being stored in the span that the question names adds
 FLOOR = 0.08  # coverage below which an entry only shares a common word with the question
+SURE = 0.1  # score from which the coverage need not be looked at
 KNOWN = 0.3  # share of the question's weight below which memory does not know what is asked
 BESIDE = 0.75  # of its score that an entry keeps that only its neighbours speak for
 HOP = 0.3  # share of its score that an answer hands on to entries with a name from it
@@ -24,6 +25,12 @@ _WHOLE = 0.9  # coverage of an answer to all of the question, from which no hop 
 _ALIKE = 0.8  # share of words from which an entry says again what a better one said
 _SNIPPET = 240  # characters
 _PHRASE_DEPTH = 400  # entries looked through for a phrase
+PHRASE = 0.5  # what holding the exact phrase adds
+CLOSE = 0.8  # share of a better score from which two entries may say the same
+MOST = 1000  # hits
+_LEAST_POOL = 24  # entries ranked, however few are wanted
+_SLACK = 8  # entries looked at beyond those wanted: some say the same, or too little
+_NAMES_IN = 400  # characters of a content in which names are looked for
 TAIL = 0.15  # share of the best score below which a hit is noise
 BEFORE = 0.8  # of its score that an answer hands on to the entry that it took the place of
 # A capital inside a sentence, camelCase, or a word with digits or marks in it.
@@ -35,50 +42,73 @@ _NAME_WORD = re.compile(
 class Found:
     """An entry on its way to becoming a hit."""
 
-    __slots__ = ("entry", "n", "parts", "stored")
+    __slots__ = ("entry", "parts", "row", "score")
 
-    def __init__(self, scored: Scored, entry: Entry) -> None:
-        self.n = scored.row.n
-        self.stored = scored.row.stored
-        self.entry = entry
-        self.parts: dict[str, float] = {"words": scored.words}
-        if scored.neighbours:
-            share = 1.0 if scored.words else BESIDE
-            self.parts["neighbours"] = scored.neighbours * share
-        self.parts["coverage"] = scored.coverage
+    def __init__(self, row: Row, **parts: float) -> None:
+        self.row = row
+        self.parts = parts
+        self.score = sum(parts.values())
+        self.entry: Entry
 
-    @property
-    def score(self) -> float:
-        """The sum of the parts; coverage is told beside them."""
-        return sum(value for name, value in self.parts.items() if name != "coverage")
+    def add(self, name: str, value: float) -> None:
+        """Add a part to the score."""
+        self.parts[name] = value
+        self.score += value
 
 
-def hits(ranker: Ranker, question: Question, query: Query, over: frozenset[int]) -> list[Hit]:
+def hits(ranker: Ranker, query: Query, over: frozenset[int]) -> list[Hit]:
     """The hits for a question, best first; none where nothing is relevant.
 
     Args:
-        ranker: on the index.
-        question: what is asked.
-        query: what it was made from.
+        ranker: of the question.
+        query: what the question was made from.
         over: numbers of entries that are no longer valid; they come after all others.
     """
-    want = min(max(query.limit, 0), 1000)
-    pool = max(2 * want, 40)
-    found = _load(ranker, ranker.answer(question, _PHRASE_DEPTH if question.phrases else pool))
+    question = ranker.question
+    want = min(max(query.limit, 0), MOST)
+    pool = _PHRASE_DEPTH if question.phrases else max(2 * want, _LEAST_POOL)
+    found = [_found(one) for one in ranker.answer(pool)]
     if question.phrases:
-        found = _with_phrases(found, question.phrases) or found
-    if max((one.parts["coverage"] for one in found), default=0.0) < KNOWN and _is_strange(question):
-        return []
-    found = [one for one in found if one.parts["coverage"] >= FLOOR or "neighbours" in one.parts]
-    found += _hop(ranker, question, found)
-    if query.include_superseded:
-        found += _before(ranker, question, found)
+        found = _with_phrases(_load(ranker, found), question.phrases) or found
     _weigh_time(found, question)
-    found.sort(key=lambda one: (one.n in over, -one.score, -one.stored, one.entry.id))
+    found = _load(ranker, _sorted(found, over)[: want + _SLACK])
+    if _is_strange(question) and all(ranker.coverage(one.row.n) < KNOWN for one in found):
+        return []
+    found = [one for one in found if one.score >= SURE or ranker.coverage(one.row.n) >= FLOOR]
+    more = _hop(ranker, found)
+    if query.include_superseded:
+        more += _before(ranker, found)
+    if more:
+        found = _sorted(found + more, over)
     least = TAIL * max((one.score for one in found), default=0.0)
     found = _diverse([one for one in found if one.score >= least], want)
-    needles = _needles(query.text)
-    return [_hit(one, needles) for one in found[:want]]
+    stems = [term.text for term in question.terms]
+    return [_hit(ranker, one, stems) for one in found[:want]]
+
+
+def newest(rows: Iterable[bytes], query: Query) -> list[Hit]:
+    """Hits for filters alone: entries as they come."""
+    found: list[Hit] = []
+    for entry in map(decode, rows):
+        if len(found) >= query.limit:
+            break
+        if refers(entry, query.links):
+            found.append(Hit(entry=entry, score=0.0, snippet=entry.summary, retriever=NAME))
+    return found
+
+
+def _found(scored: Scored) -> Found:
+    if not scored.neighbours:
+        return Found(scored.row, words=scored.words)
+    share = 1.0 if scored.words else BESIDE
+    return Found(scored.row, words=scored.words, neighbours=scored.neighbours * share)
+
+
+def _sorted(found: Sequence[Found], over: frozenset[int]) -> list[Found]:
+    """Best first; what is over comes last, of equals the newest first."""
+    return sorted(
+        found, key=lambda one: (one.row.n in over, -one.score, -one.row.stored, one.row.id)
+    )
 
 
 def _is_strange(question: Question) -> bool:
@@ -87,21 +117,14 @@ def _is_strange(question: Question) -> bool:
     return known < 0.5 * question.total
 
 
-def newest(rows: Iterable[bytes], query: Query) -> list[Hit]:
-    """Hits for filters alone: entries as they come."""
-    return [
-        Hit(entry=entry, score=0.0, snippet=entry.summary, retriever=NAME, parts={})
-        for entry in map(decode, rows)
-        if refers(entry, query.links)
-    ][: query.limit]
-
-
-def _load(ranker: Ranker, scored: Sequence[Scored]) -> list[Found]:
-    numbers = [one.row.n for one in scored]
+def _load(ranker: Ranker, found: Sequence[Found]) -> list[Found]:
+    numbers = [one.row.n for one in found]
     marks = ",".join("?" * len(numbers))
     rows = ranker.db.execute(f"SELECT n, entry FROM docs WHERE n IN ({marks})", numbers)
-    entries = {n: decode(blob) for n, blob in rows}
-    return [Found(one, entries[one.row.n]) for one in scored if one.row.n in entries]
+    blobs = dict(rows.fetchall())
+    for one in found:
+        one.entry = decode(blobs[one.row.n])
+    return list(found)
 
 
 def _with_phrases(found: Sequence[Found], phrases: Sequence[str]) -> list[Found]:
@@ -109,7 +132,7 @@ def _with_phrases(found: Sequence[Found], phrases: Sequence[str]) -> list[Found]
     for one in found:
         text = f" {normal(_text(one.entry))} "
         if all(f" {phrase} " in text for phrase in phrases):
-            one.parts["phrase"] = 0.5
+            one.add("phrase", PHRASE)
             kept.append(one)
     return kept
 
@@ -124,70 +147,69 @@ def _weigh_time(found: Sequence[Found], question: Question) -> None:
     """Being recent decides between equals; it counts for more where the question asks for it."""
     if not found:
         return
-    order = sorted({one.stored for one in found})
+    order = sorted({one.row.stored for one in found})
     place = {stored: at / max(len(order) - 1, 1) for at, stored in enumerate(order)}
     best = max(one.score for one in found)
+    window = question.window
     for one in found:
-        recent = place[one.stored]
-        if question.newest and one.score >= 0.5 * best:
-            one.parts["recency"] = NEWEST * best * recent
-        else:
-            one.parts["recency"] = TIE * best * recent
-        window = question.window
-        if window and window.since.timestamp() <= one.stored < window.until.timestamp():
-            one.parts["window"] = IN_WINDOW
+        wanted = question.newest and one.score >= 0.5 * best
+        one.add("recency", (NEWEST if wanted else TIE) * best * place[one.row.stored])
+        if window and window.since.timestamp() <= one.row.stored < window.until.timestamp():
+            one.add("window", IN_WINDOW)
 
 
-def _hop(ranker: Ranker, question: Question, found: Sequence[Found]) -> list[Found]:
+def _hop(ranker: Ranker, found: Sequence[Found]) -> list[Found]:
     """Entries that share a rare name with one of the best answers to a part of the question."""
-    starts = [one for one in found[:_HOPPED] if one.parts["coverage"] < _WHOLE]
-    if not starts or len(question.terms) < 2:
+    starts = found[:_HOPPED]
+    if len(ranker.question.terms) < 2 or not starts:
         return []
-    asked = {term.text for term in question.terms}
-    given: dict[str, float] = {}
-    for one in starts:
-        for term in _names(one.entry):
-            if term not in asked and len(given) < _HOP_TERMS:
-                given.setdefault(term, one.score)
-    have = {one.n: one for one in found}
+    if ranker.coverage(starts[0].row.n) >= _WHOLE:
+        return []
+    given = _given(ranker, starts)
+    if not given:
+        return []
     gained: dict[int, float] = {}
-    for name, handed in _known(ranker, given):
-        for part in ranker.postings(name).all():
+    for term, handed in _known(ranker, given):
+        for part in ranker.postings(term).all():
             for number in part.numbers:
                 gained[number] = max(gained.get(number, 0.0), HOP * handed)
     for one in starts:
-        gained.pop(one.n, None)
-    fresh = sorted((n for n in gained if n not in have), reverse=True)[:50]
-    for number, gain in gained.items():
-        if number in have:
-            have[number].parts["hop"] = gain * 0.5
-    rows = [
-        row for n, row in ranker.rows(fresh).items() if n not in ranker.dead and question.admits(n)
-    ]
-    more = _load(ranker, [Scored(row, 0.0, 0.0, 0.0) for row in rows])
-    for one in more:
-        one.parts["hop"] = gained[one.n]
-    return more
+        gained.pop(one.row.n, None)
+    for one in found:
+        if one.row.n in gained:
+            one.add("hop", gained.pop(one.row.n) / 2)
+    fresh = [n for n in sorted(gained) if ranker.admits(n)]
+    rows = ranker.rows(fresh).values()
+    return _load(ranker, [Found(row, hop=gained[row.n]) for row in rows])
 
 
-def _before(ranker: Ranker, question: Question, found: Sequence[Found]) -> list[Found]:
+def _given(ranker: Ranker, starts: Sequence[Found]) -> dict[str, float]:
+    """The names in entries that the question does not hold, with the score of the entry."""
+    asked = {term.text for term in ranker.question.terms}
+    given: dict[str, float] = {}
+    for one in starts:
+        for name in _names(one.entry):
+            if name not in asked and len(given) < _HOP_TERMS:
+                given.setdefault(name, one.score)
+    return given
+
+
+def _before(ranker: Ranker, found: Sequence[Found]) -> list[Found]:
     """What the best answers took the place of, where a question asks for what was."""
-    have = {one.n for one in found}
+    have = {one.row.n for one in found}
     handed = {one.entry.id: one.score * BEFORE for one in found[:_HOPPED]}
     marks = ",".join("?" * len(handed))
     rows = ranker.db.execute(
         f"SELECT n, successor FROM docs WHERE successor IN ({marks}) AND successor != '' AND shown",
         list(handed),
     )
-    gained = {n: handed[name] for n, name in rows if n not in have and question.admits(n)}
-    more = _load(ranker, [Scored(row, 0, 0, 0) for row in ranker.rows(list(gained)).values()])
-    for one in more:
-        one.parts["before"] = gained[one.n]
-    return more
+    gained = {n: handed[name] for n, name in rows if n not in have and ranker.admits(n)}
+    older = ranker.rows(list(gained)).values()
+    return _load(ranker, [Found(row, before=gained[row.n]) for row in older])
 
 
 def _known(ranker: Ranker, given: Mapping[str, float]) -> Iterator[tuple[Term, float]]:
-    """The terms that few entries have; a name that everyone has leads nowhere."""
+    """The names that few entries have; one that everyone has leads nowhere."""
     marks = ",".join("?" * len(given))
     rows = ranker.db.execute(
         f"SELECT term, t, df FROM terms WHERE term IN ({marks}) AND df BETWEEN 2 AND 12",
@@ -199,26 +221,40 @@ def _known(ranker: Ranker, given: Mapping[str, float]) -> Iterator[tuple[Term, f
 
 def _names(entry: Entry) -> Iterator[str]:
     """Words of an entry that look like names: a capital inside a sentence, identifiers."""
-    text = f"{entry.summary}\n{entry.content[:1000]}"
-    for match in _NAME_WORD.finditer(text):
+    for match in _NAME_WORD.finditer(f"{entry.summary}\n{entry.content[:_NAMES_IN]}"):
         yield from words.terms(match.group())[:1]
 
 
 def _diverse(found: list[Found], want: int) -> list[Found]:
-    """The same hits, those that say again what a better one said behind the others."""
+    """The same hits, those that say again what a better one said behind the others.
+
+    Such entries score almost the same, so only neighbours in the order are compared.
+    """
     first: list[Found] = []
     again: list[Found] = []
-    seen: list[set[str]] = []
+    last: list[tuple[float, set[str], set[str]]] = []
     for at, one in enumerate(found):
         if len(first) >= want:
             return [*first, *again, *found[at:]]
-        mine = set(f"{one.entry.summary} {one.entry.content[:400]}".lower().split())
-        if any(len(mine & other) >= _ALIKE * len(mine | other) for other in seen):
+        head = set(one.entry.summary.lower().split())
+        body = set(one.entry.content[:400].lower().split())
+        alike = (
+            _share(head, other) >= _ALIKE / 2 and _share(head | body, other | rest) >= _ALIKE
+            for score, other, rest in last
+            if one.score >= CLOSE * score
+        )
+        if any(alike):
             again.append(one)
         else:
             first.append(one)
-            seen.append(mine)
+            last.append((one.score, head, body))
     return [*first, *again]
+
+
+def _share(one: set[str], other: set[str]) -> float:
+    """Jaccard."""
+    both = len(one & other)
+    return both / (len(one) + len(other) - both or 1)
 
 
 def refers(entry: Entry, links: Sequence[str]) -> bool:
@@ -230,33 +266,29 @@ def refers(entry: Entry, links: Sequence[str]) -> bool:
     return all(link.lower() in named or f"[[{link.lower()}" in text for link in links)
 
 
-def _needles(text: str) -> re.Pattern[str] | None:
-    """Finds a word of the question, or one with the same beginning."""
-    found = dict.fromkeys(term[:40] for term in words.terms(text)[:MAX_TERMS])
-    stems = [re.escape(term) for term in sorted(found, key=len, reverse=True)]
-    return re.compile(rf"(?<!\w)(?:{'|'.join(stems)})", re.I) if stems else None
-
-
-def _hit(one: Found, needles: re.Pattern[str] | None) -> Hit:
+def _hit(ranker: Ranker, one: Found, stems: Sequence[str]) -> Hit:
+    parts = {name: round(value, 6) for name, value in one.parts.items()}
     return Hit(
         entry=one.entry,
         score=round(one.score, 6),
-        snippet=snippet(one.entry, needles),
+        snippet=snippet(one.entry, stems),
         retriever=NAME,
-        parts={name: round(value, 6) for name, value in one.parts.items()},
+        parts={**parts, "coverage": round(ranker.coverage(one.row.n), 4)},
     )
 
 
-def snippet(entry: Entry, needles: re.Pattern[str] | None) -> str:
+def snippet(entry: Entry, stems: Sequence[str]) -> str:
     """The summary, or the place in the content that the question's words stand in."""
-    if needles is None or needles.search(entry.summary):
+    summary = entry.summary.lower()
+    if any(stem in summary for stem in stems):
         return entry.summary
     for text in (entry.content, entry.why, entry.how_to_apply):
-        match = needles.search(text)
-        if match:
-            start = max(match.start() - _SNIPPET // 3, 0)
+        lowered = text.lower()
+        places = [at for stem in stems if (at := lowered.find(stem)) >= 0]
+        if places and len(lowered) == len(text):
+            start = max(min(places) - _SNIPPET // 3, 0)
             if start:
-                start = text.find(" ", start, match.start()) + 1 or start
+                start = text.find(" ", start, min(places)) + 1 or start
             piece = one_line(text[start : start + _SNIPPET])
             left = "… " if start else ""
             right = " …" if start + _SNIPPET < len(text) else ""

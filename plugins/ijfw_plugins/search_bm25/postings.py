@@ -9,9 +9,11 @@ import math
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 PART = 12  # bits: a list is cut into parts of 4,096 numbers, so that an insert rewrites little
+_SHORT = 20_000  # entries of a list that is put into a dict to be read
 K1 = 0.9  # of BM25; measured on conversations, with B
 B = 0.4
 
@@ -34,6 +36,7 @@ def code(frequency: float, size: float) -> int:
     return min(level, 31) << 3 | min(max(length, 0), 7)
 
 
+@lru_cache(maxsize=8)
 def impacts(average: float) -> list[float]:
     """Code -> BM25 without the weight of the term, 0..K1+1, for this mean size of an entry."""
     average = max(average, 1.0)
@@ -99,6 +102,15 @@ class Postings:
         if missing and not self._whole:
             found = self._fetch(missing)
             self._parts.update({at: found.get(at) for at in missing})
+
+    def reader(self) -> Callable[[int], int | None]:
+        """Gives the code for an entry, or None; quick where many are asked for."""
+        if self._whole and self.df <= _SHORT:
+            codes: dict[int, int] = {}
+            for part in self.all():
+                codes.update(zip(part.numbers, part.codes, strict=True))
+            return codes.get
+        return lambda number: None if (code := self.code_of(number)) < 0 else code
 
     def code_of(self, number: int) -> int:
         """The code for an entry, -1 where the term does not stand in it."""

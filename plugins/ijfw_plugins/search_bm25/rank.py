@@ -26,6 +26,8 @@ from ijfw_plugins.search_bm25.postings import (
 from ijfw_plugins.search_bm25.question import Question, Term
 from ijfw_plugins.search_bm25.update import PARTS
 
+_TABLE = 300  # entries of a list for which a table of scores pays off
+_LARGE = 4096  # numbers of a list that is worth a look whether it can be left out
 POOL = 40  # entries whose neighbours are looked at
 NEAR, FAR = 0.3, 0.15  # weight of the words of an entry one and two places away in its session
 
@@ -34,6 +36,7 @@ class Row(NamedTuple):
     """Of an entry, what ranking needs."""
 
     n: int
+    id: str
     before: int
     after: int
     size: float
@@ -46,53 +49,77 @@ class Scored(NamedTuple):
     row: Row
     words: float
     neighbours: float
-    coverage: float  # share of the question's weight whose terms stand in the entry itself
 
 
 class Ranker:
-    """Answers questions on one state of an index.
+    """Answers one question on one state of an index.
 
     Args:
         db: its connection, in a transaction.
         count: how many entries there are.
         average: weighted words of an entry.
         dead: numbers that must not answer.
+        question: what is asked.
     """
 
     def __init__(
-        self, db: sqlite3.Connection, count: int, average: float, dead: frozenset[int]
+        self,
+        db: sqlite3.Connection,
+        count: int,
+        average: float,
+        dead: frozenset[int],
+        question: Question,
     ) -> None:
         self.db = db
         self.count = count
         self.average = max(average, 1.0)
         self.dead = dead
+        self.question = question
         self.impacts = impacts(self.average)
+        self._lists = [self.postings(term) for term in question.terms]
+        self._total = question.total * (K1 + 1) or 1.0
 
-    def answer(self, question: Question, pool: int = POOL) -> list[Scored]:
+    def answer(self, pool: int) -> list[Scored]:
         """The best entries, in the order of their words and those of their neighbours."""
-        lists: list[Postings] = []
-        scores = self._accumulate(question, max(pool, POOL), lists)
-        best = nlargest(max(pool, POOL), scores.items(), key=lambda item: (item[1], -item[0]))
-        rows = self.rows([n for n, _ in best])
-        neighbours = self._neighbours(list(rows.values())[:POOL])
-        total = question.total * (K1 + 1) or 1.0
-        field = _Field(question.terms, lists, self.average)
-        everyone = {**neighbours, **rows}
-        may = [row for n, row in everyone.items() if n not in self.dead and question.admits(n)]
-        found = [field.scored(row, everyone, total, question.total or 1.0) for row in may]
-        found = [one for one in found if one.words + one.neighbours > 0]
-        found.sort(key=lambda one: (-(one.words + one.neighbours), -one.row.stored, one.row.n))
-        return found
+        scores = self._accumulate(pool)
+        if len(scores) > pool:
+            floor = nlargest(pool, scores.values())[-1]
+            scores = {n: score for n, score in scores.items() if score >= floor}
+        order = sorted(scores, key=lambda n: (-scores[n], n))[:pool]
+        rows = self.rows(order)
+        linked = [row for row in rows.values() if row.before or row.after][:POOL]
+        field = _Field(self.question.terms, self._lists, self.average, self._total)
+        everyone = {**rows, **self._neighbours(linked)} if linked else rows
+        found = []
+        for n, row in everyone.items():
+            if row.before or row.after:
+                if n in rows or self.admits(n):
+                    found.append(field.scored(row, everyone))
+            else:
+                found.append(Scored(row, scores[n] / self._total, 0.0))
+        return [one for one in found if one.words + one.neighbours > 0]
+
+    def admits(self, number: int) -> bool:
+        """Whether an entry may answer."""
+        return number not in self.dead and self.question.admits(number)
+
+    def coverage(self, number: int) -> float:
+        """The share of the question's weight whose terms stand in the entry itself."""
+        pairs = zip(self.question.terms, self._lists, strict=True)
+        covered = sum(term.weight for term, found in pairs if found.code_of(number) >= 0)
+        return covered / (self.question.total or 1.0)
 
     def rows(self, numbers: Sequence[int]) -> dict[int, Row]:
         """The rows of entries, in the order of `numbers`."""
-        found: dict[int, Row] = {}
         marks = ",".join("?" * len(numbers))
-        for n, before, after, size, stored in self.db.execute(
-            f"SELECT n, before, after, size, stored FROM docs WHERE n IN ({marks}) AND shown",
-            list(numbers),
-        ):
-            found[n] = Row(n, before, after, size / 10, stored)
+        found = {
+            n: Row(n, name, before, after, size / 10, stored)
+            for n, name, before, after, size, stored in self.db.execute(
+                "SELECT n, id, before, after, size, stored FROM docs"
+                f" WHERE n IN ({marks}) AND shown",
+                list(numbers),
+            )
+        }
         return {n: found[n] for n in numbers if n in found}
 
     def _neighbours(self, rows: Sequence[Row]) -> dict[int, Row]:
@@ -102,22 +129,21 @@ class Ranker:
 
     # --- accumulating -------------------------------------------------------------------------
 
-    def _accumulate(self, question: Question, pool: int, lists: list[Postings]) -> dict[int, float]:
-        terms = question.terms
+    def _accumulate(self, pool: int) -> dict[int, float]:
+        terms, lists, allowed = self.question.terms, self._lists, self.question.allowed
         most = max(self.impacts)
         left = [0.0] * (len(terms) + 1)  # what the lists from here on can add at most
         for at in range(len(terms) - 1, -1, -1):
             left[at] = left[at + 1] + terms[at].weight * most
-        lists += [self.postings(term) for term in terms]
         scores: dict[int, float] = {}
         for at, term in enumerate(terms):
-            if len(scores) > pool and term.df > len(scores) // 4:
-                scores = self._alive(scores, question.allowed)
+            if term.df > _LARGE and len(scores) > pool and term.df > len(scores) // 4:
+                scores = self._alive(scores, allowed)
                 best = nlargest(pool, scores.values())
                 if len(best) == pool and best[-1] > left[at]:
                     return self._finish(scores, best[-1], terms[at:], left[at:], lists[at:])
-            _add(scores, lists[at], [term.weight * value for value in self.impacts])
-        return self._alive(scores, question.allowed)
+            _add(scores, lists[at], term.weight, self.impacts)
+        return self._alive(scores, allowed)
 
     def _finish(
         self,
@@ -162,10 +188,16 @@ class Ranker:
         return Postings(term.df, fetch)
 
 
-def _add(scores: dict[int, float], found: Postings, table: Sequence[float]) -> None:
-    """Add what a list gives to each of its entries; `table` is code -> score."""
+def _add(
+    scores: dict[int, float], found: Postings, weight: float, impacts: Sequence[float]
+) -> None:
+    """Add what a list gives to each of its entries."""
+    table = [weight * value for value in impacts] if found.df > _TABLE else None
     for part in found.all():
-        new = dict(zip(part.numbers, map(table.__getitem__, part.codes), strict=True))
+        if table is None:
+            new = {n: weight * impacts[c] for n, c in zip(part.numbers, part.codes, strict=True)}
+        else:
+            new = dict(zip(part.numbers, map(table.__getitem__, part.codes), strict=True))
         for number in scores.keys() & new.keys():
             new[number] += scores[number]
         scores.update(new)
@@ -174,51 +206,42 @@ def _add(scores: dict[int, float], found: Postings, table: Sequence[float]) -> N
 class _Field:
     """BM25 over an entry's own words and those of its neighbours."""
 
-    def __init__(self, terms: Sequence[Term], lists: Sequence[Postings], average: float) -> None:
-        self.pairs = list(zip(terms, lists, strict=False))
+    def __init__(
+        self, terms: Sequence[Term], lists: Sequence[Postings], average: float, total: float
+    ) -> None:
+        self.weights = [term.weight * (K1 + 1) / total for term in terms]
         self.average = average
-        self._found: dict[int, list[float]] = {}
+        self._codes = [found.reader() for found in lists]
+        self._found: dict[int, list[tuple[int, float]]] = {}
 
-    def own(self, number: int) -> list[float]:
-        """The weighted frequency of each term in an entry."""
+    def own(self, number: int) -> list[tuple[int, float]]:
+        """(place of the term, weighted frequency) for each term that stands in an entry."""
         known = self._found.get(number)
         if known is None:
-            codes = [found.code_of(number) for _, found in self.pairs]
-            known = self._found[number] = [frequency(c) if c >= 0 else 0.0 for c in codes]
+            known = self._found[number] = [
+                (at, frequency(code))
+                for at, codes in enumerate(self._codes)
+                if (code := codes(number)) is not None
+            ]
         return known
 
-    def scored(self, row: Row, everyone: Mapping[int, Row], total: float, weights: float) -> Scored:
+    def scored(self, row: Row, everyone: Mapping[int, Row]) -> Scored:
         """An entry with the parts of its score."""
-        own = self.own(row.n)
         norm = K1 * (1 - B + B * row.size / self.average)
-        around = self._around(row, everyone)
-        words = with_neighbours = covered = 0.0
-        for at, (term, _) in enumerate(self.pairs):
-            here = own[at]
-            if here:
-                words += term.weight * here * (K1 + 1) / (here + norm)
-                covered += term.weight
-            if around:
-                here += around[at]
-            if here:
-                with_neighbours += term.weight * here * (K1 + 1) / (here + norm)
-        return Scored(row, words / total, (with_neighbours - words) / total, covered / weights)
-
-    def _around(self, row: Row, everyone: Mapping[int, Row]) -> list[float]:
-        if not row.before and not row.after:
-            return []
-        sums = [0.0] * len(self.pairs)
+        sums: dict[int, float] = {}
+        own = 0.0
+        for at, value in self.own(row.n):
+            own += self.weights[at] * value / (value + norm)
+            sums[at] = value
         for step, backwards in ((row.before, True), (row.after, False)):
             if not step:
                 continue
-            self._sum(sums, step, NEAR)
+            for at, value in self.own(step):
+                sums[at] = sums.get(at, 0.0) + NEAR * value
             beyond = everyone.get(step)
             far = 0 if beyond is None else beyond.before if backwards else beyond.after
             if far:
-                self._sum(sums, far, FAR)
-        return sums
-
-    def _sum(self, sums: list[float], number: int, weight: float) -> None:
-        for at, value in enumerate(self.own(number)):
-            if value:
-                sums[at] += weight * value
+                for at, value in self.own(far):
+                    sums[at] = sums.get(at, 0.0) + FAR * value
+        both = sum(self.weights[at] * value / (value + norm) for at, value in sums.items())
+        return Scored(row, own, both - own)

@@ -4,7 +4,6 @@ import os
 import stat
 from collections.abc import Iterator
 from hashlib import blake2b
-from pathlib import Path
 from typing import NamedTuple
 
 from ijfw_hookspecs import Context, Tier
@@ -29,13 +28,12 @@ class State(NamedTuple):
     inode: int
 
 
-def folders(context: Context) -> dict[str, Path]:
+def folders(context: Context) -> dict[str, str]:
     """The base folder of each group of tiers."""
-    team = context.team or os.path.join(context.project, ".ijfw", "team")
     found = {
-        "memory": Path(context.folder, "memory"),
-        "team": Path(team),
-        "global": Path(context.home, "memory", "global"),
+        "memory": f"{context.folder}/memory",
+        "team": context.team or f"{context.project}/.ijfw/team",
+        "global": f"{context.home}/memory/global",
     }
     if context.tiers and "global" not in context.tiers:
         del found["global"]
@@ -46,7 +44,7 @@ def states(context: Context) -> dict[tuple[str, str], State]:
     """(base, path) -> state of every file that may hold memory. Links are passed over."""
     found: dict[tuple[str, str], State] = {}
     for base, folder in folders(context).items():
-        for path, state in _files(str(folder), "", 0):
+        for path, state in _files(folder, "", 0):
             if len(found) >= _MOST:
                 return found
             found[base, path] = state
@@ -56,8 +54,9 @@ def states(context: Context) -> dict[tuple[str, str], State]:
 def content_hash(context: Context, base: str, path: str) -> str:
     """A hash of a file's bytes; "" where it cannot be read."""
     whole = blake2b(digest_size=16)
+    place = os.path.join(folders(context)[base], path)
     try:
-        handle = os.open(folders(context)[base] / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with open(handle, "rb") as file:
             while piece := file.read(1 << 20):
                 whole.update(piece)
