@@ -30,9 +30,31 @@ _ALPHABETS = {
     "bechl": "qpzry9x8gf2tvdw0s3jn54khce6mua7l",
 }
 _WORDS = (
-    "harbor maple copper lantern velvet orbit walnut meadow tunnel saddle ribbon anchor pepper "
-    "glacier basket timber falcon cinder puzzle garden marble whistle canyon feather"
-).split()
+    "harbor",
+    "maple",
+    "copper",
+    "lantern",
+    "velvet",
+    "orbit",
+    "walnut",
+    "meadow",
+    "tunnel",
+    "saddle",
+    "ribbon",
+    "anchor",
+    "pepper",
+    "glacier",
+    "basket",
+    "timber",
+    "falcon",
+    "cinder",
+    "puzzle",
+    "garden",
+    "marble",
+    "whistle",
+    "canyon",
+    "feather",
+)
 _PLACE = re.compile(r"⟦(.+?)⟧|⟨(.+?)⟩", re.S)
 _LINE = 64  # characters in a line of a PEM body
 

@@ -1,0 +1,1 @@
+"""The judge: labelled sets of the repository, one row a figure, fails under the bars."""

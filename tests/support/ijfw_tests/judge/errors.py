@@ -1,0 +1,109 @@
+"""Errors: the right line and signature of failures, harmless outputs left alone."""
+
+from collections.abc import Iterable
+
+from ijfw_hookspecs import Tool
+from ijfw_plugins.signals_errors import judge
+from ijfw_tests.judge.sets import Case, parts, tables, toml
+from ijfw_tests.judge.table import Row, excess, share
+
+STAGE = "errors"
+
+
+def _list(value: object) -> list[str]:
+    if value is None:
+        return []
+    return [str(x) for x in value] if isinstance(value, list) else [str(value)]
+
+
+def judge_failures() -> list[Case]:
+    """The judge's outputs of commands that failed."""
+    return [
+        {"name": f"failure-{n}", "failed": None, **case}
+        for n, case in enumerate(toml("errors_failures")["case"])
+    ]
+
+
+def judge_benign() -> list[Case]:
+    """The judge's outputs that report no failure."""
+    return [
+        {"name": f"benign-{n}-{k}", "command": case["command"], "exit": case.get("exit")}
+        | {"text": text}
+        for n, case in enumerate(toml("errors_benign")["case"])
+        for k, text in enumerate(case["texts"])
+    ]
+
+
+def _own(pattern: str) -> Iterable[Case]:
+    for case in tables(pattern):
+        filler = "".join(f"cc -c src/u{n}.c -o build/u{n}.o\n" for n in range(case.get("pad", 0)))
+        text = filler + str(case["out"]).removeprefix("\n") + filler
+        yield {"name": case["id"], "command": case.get("run", ""), "exit": case.get("exit")} | {
+            "text": text,
+            "failed": case.get("failed"),
+            "line": case.get("line") or None,
+            "signature": case.get("sig") or None,
+        }
+
+
+def found(case: Case, *, status: bool = True) -> tuple[str, str] | None:
+    """(line, signature) that the plugin finds; without `status` from the text alone."""
+    code = case.get("exit") if status else None
+    tool = Tool(
+        name="Bash",
+        kind="shell",
+        input=case["command"],
+        output=case["text"],
+        exit_code=code,
+        failed=case.get("failed") if status else None,
+    )
+    signal = judge.error(tool)
+    return None if signal is None else (signal.text, signal.signature)
+
+
+def is_right(case: Case, *, status: bool = True) -> bool:
+    """Whether line and signature are those of the label; where it names none, any is right."""
+    answer = found(case, status=status)
+    if answer is None:
+        return False
+    line, signature = answer
+    lines, signatures = _list(case.get("line")), _list(case.get("signature"))
+    known = [sig for sig in signatures if sig in case["text"]]
+    return (not lines or _same(line, lines)) and (not known or signature in known)
+
+
+def _same(line: str, wanted: list[str]) -> bool:
+    """Equal but for white space, and the mark that a test runner puts in front."""
+    plain = " ".join(line.removeprefix("E ").split())
+    return any(plain == " ".join(text.removeprefix("E ").split()) for text in wanted)
+
+
+def rows(shown: list[str]) -> list[Row]:
+    """The figures of every set; what was missed in the open part is added to `shown`."""
+    result: list[Row] = []
+    for name, cases in parts(judge_failures()):
+        wrong = [case for case in cases if not is_right(case)]
+        alone = [case for case in cases if not is_right(case, status=False)]
+        if "open" in name:
+            shown += [f"error {c['name']} ({c['command']}): {found(c)}" for c in wrong]
+        result.append(_right(name, len(cases), len(wrong)))
+        result.append(_right(name, len(cases), len(alone), "right, text alone"))
+    for name, cases in parts(judge_benign()):
+        flagged = [case for case in cases if found(case)]
+        if "open" in name:
+            shown += [f"error flagged {c['name']} ({c['command']}): {found(c)}" for c in flagged]
+        result.append(_flagged(name, len(cases), len(flagged)))
+    failures = list(_own("errors/failures*.toml"))
+    result.append(_right("own", len(failures), sum(not is_right(case) for case in failures)))
+    benign = list(_own("errors/benign*.toml"))
+    result.append(_flagged("own", len(benign), sum(found(case) is not None for case in benign)))
+    return result
+
+
+def _right(name: str, n: int, wrong: int, measure: str = "line and signature right") -> Row:
+    return Row(STAGE, name, n, measure, share(n - wrong, n), low=0.95, others="0.12 (upstream)")
+
+
+def _flagged(name: str, n: int, flagged: int) -> Row:
+    figure = excess(flagged, n)
+    return Row(STAGE, name, n, "harmless flagged", figure, high=0.02, others="0.78 (upstream)")

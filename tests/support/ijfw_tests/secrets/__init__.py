@@ -1,0 +1,1 @@
+"""Labelled cases for redaction, generated: no value was ever issued."""
