@@ -33,10 +33,13 @@ class MemoryView:
         self._by_tier.clear()
 
     def entries(self, *tiers: Tier) -> Iterable[Entry]:
-        """Entries of these tiers (default: all that are on but staged), each id once; knowledge
-        wins."""
+        """Entries of these tiers (default: all but staged), each id once; knowledge wins. Global
+        memory that is off is not read, whoever asks."""
         seen: set[str] = set()
+        off = set(TIERS) - set(self.tiers)
         for tier in tiers or self.tiers:
+            if tier in off:
+                continue
             for entry in self._tier(tier):
                 if entry.id not in seen:
                     seen.add(entry.id)

@@ -39,8 +39,7 @@ def share(project: Project, name: str, *, tier: Tier = "team") -> Shared:
     Raises NotFoundError, UsageError for an entry that is staged or no longer valid and where global
     memory is off, RefusedError where a secret would have left.
     """
-    if tier == "global" and not project.config.recall.global_memory:
-        raise UsageError("global memory is off; set recall.global_memory = true in config.toml")
+    _check_on(project, tier)
     found = _own(project, name)
     if found.superseded_by or (found.valid_to is not None and found.valid_to <= project.now):
         raise UsageError(f"{found.id} is no longer valid; share what replaced it")
@@ -69,14 +68,20 @@ def share(project: Project, name: str, *, tier: Tier = "team") -> Shared:
 def unshare(project: Project, name: str, *, tier: Tier = "team") -> Shared:
     """Take an entry out of the team's (or the global) memory; the project's own stays.
 
-    Raises NotFoundError where it is not shared.
+    Raises NotFoundError where it is not shared, UsageError where global memory is off.
     """
+    _check_on(project, tier)
     near = _named(project.memory.entries(tier), name)
     if len(near) != 1:
         raise NotFoundError(f"{name!r} fits {len(near)} entries of {tier} memory")
     found = near[0]
     _, run = _apply(project, [_removal(found, "unshared")])
     return Shared(id=found.id, tier=tier, path=found.path, outcome="unshared", undo=_undo(run))
+
+
+def _check_on(project: Project, tier: Tier) -> None:
+    if tier == "global" and not project.config.recall.global_memory:
+        raise UsageError("global memory is off; set recall.global_memory = true in config.toml")
 
 
 def _own(project: Project, name: str) -> Entry:

@@ -187,7 +187,7 @@ CLAIMS = st.lists(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=100, deadline=None)
 @given(CLAIMS, st.randoms(use_true_random=False), st.sampled_from(["version", "uses"]))
 def test_a_replay_in_any_order_is_the_same_and_windows_fit(
     claims: list[tuple[str, int, int, int | None]], random: object, predicate: str

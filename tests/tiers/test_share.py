@@ -188,9 +188,13 @@ def test_global_memory_is_read_where_it_is_on(open_at: Open) -> None:
     on = {"IJFW_RECALL_GLOBAL_MEMORY": "on"}
     done = share.share(open_at("shop", **on), name, tier="global")
     assert done.tier == "global"
-    assert list(open_at("other").memory.entries()) == []
+    without = open_at("other").memory
+    assert [*without.entries(), *without.entries("global")] == []
+    assert without.get(name) is None
     (found,) = open_at("other", **on).memory.entries()
     assert (found.id, dict(found.extra)["from"]) == (name, "shop")
+    with pytest.raises(UsageError, match="global_memory"):
+        share.unshare(open_at("shop"), name, tier="global")
     share.unshare(open_at("shop", **on), name, tier="global")
     assert list(open_at("other", **on).memory.entries()) == []
 
