@@ -23,8 +23,9 @@ _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff"
     "\U000e0000-\U000e007f\ud800-\udfff]"
 )
+# Each form ends in its own: a memory may hold the other form of our end mark.
 _INJECTED = re.compile(
-    r"(?:<|&lt;)ijfw-memory(?:>|&gt;).*?(?:(?:<|&lt;)/ijfw-memory(?:>|&gt;)|\Z)", re.S
+    r"<ijfw-memory>.*?(?:</ijfw-memory>|\Z)|&lt;ijfw-memory&gt;.*?(?:&lt;/ijfw-memory&gt;|\Z)", re.S
 )
 _RESERVED = frozenset(
     {"con", "prn", "aux", "nul", "readme", "memory", "lessons", "knowledge", "handoff"}

@@ -9,7 +9,15 @@ from collections.abc import Iterable, Sequence
 
 from ijfw_core.facts import FactRow
 from ijfw_core.project import Project
-from ijfw_core.text import cap, clean, escape_marks, format_time, wrap_memory
+from ijfw_core.text import (
+    MARK_CLOSE,
+    MARK_OPEN,
+    cap,
+    clean,
+    escape_marks,
+    format_time,
+    wrap_memory,
+)
 from ijfw_hookspecs import Entry, Hit
 
 Json = dict[str, object]
@@ -115,6 +123,14 @@ def fact_line(item: Json) -> str:
     until = f" to {str(item['valid_to'])[:10]}" if item["valid_to"] else ""
     since = str(item["valid_from"])[:10]
     return f"{item['subject']} | {item['predicate']} | {item['object']} (from {since}{until})"
+
+
+def marked(found: Json) -> Json:
+    """A structure that holds memory, between our marks: some clients show a model nothing else.
+
+    Read as text, what stands between the first and the last key is data like any wrapped text.
+    """
+    return {"begin": MARK_OPEN, **found, "end": MARK_CLOSE}
 
 
 def wrapped(parts: Sequence[str], empty: str) -> str:

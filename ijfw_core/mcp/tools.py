@@ -10,7 +10,7 @@ from msgspec import Struct
 from ijfw_core.errors import IjfwError, NotFoundError, UsageError
 from ijfw_core.mcp.loop import Json
 from ijfw_core.mcp.protocol import Call
-from ijfw_core.mcp.render import Renderer, fact_line, lines_of, wrapped
+from ijfw_core.mcp.render import Renderer, fact_line, lines_of, marked, wrapped
 from ijfw_core.mcp.workspace import Workspace
 from ijfw_core.project import Project
 from ijfw_core.text import cap, one_line, parse_time
@@ -120,8 +120,7 @@ def recall(call: Call, work: Workspace, args: Recall) -> Result:
         project = registry.named(own, args.from_project)
     many = RECALLED[args.detail_level]
     if hint == "facts" or hint.startswith("facts:"):
-        told = _facts(project, _hinted(hint))
-        return Result({"entries": [], **told.structured}, told.text)
+        return _facts(project, _hinted(hint))
     if hint in ("session_start", ""):
         found = _live(project)
     elif hint == "handoff":
@@ -139,13 +138,13 @@ def search(call: Call, work: Workspace, args: Search) -> Result:
 
     limit = min(max(args.limit, 1), 20)
     if args.scope == "sandbox":
-        return Result({"hits": []}, "There is no sandbox; search without scope.")
+        return Result(marked({"hits": []}), "There is no sandbox; search without scope.")
     project = work.project()
     found = Renderer(project).hits(recalling.search(project, args.query, limit))
     if args.scope == "all":
         found = _interleaved(found, _elsewhere(project, args.query, limit))[:limit]
     if args.format == "structured":
-        structured: Json = {"hits": found}
+        structured = marked({"hits": found})
         return Result(structured, msgspec.json.encode(structured).decode())
     return _hits(found)
 
@@ -209,7 +208,7 @@ def forget(call: Call, work: Workspace, args: Forget) -> Result:
     if not args.confirm:
         text = wrapped([lines_of(item)], "")
         asked = "Would be removed for good; call again with confirm once the user agreed."
-        return Result({"forgotten": [], "entries": [item]}, f"{text}\n{asked}")
+        return Result(marked({"forgotten": [], "entries": [item]}), f"{text}\n{asked}")
     done = forgetting.forget(project.writer, [entry.id])
     project.memory.refresh()
     work.changed = True
@@ -245,7 +244,8 @@ def review(call: Call, work: Workspace, args: Review) -> Result:
             item["replaces"] = {"id": old.id, "summary": render.safe(old.summary)}
         items.append(item)
     shown = wrapped([_staged_lines(item) for item in items], "Nothing waits for review.")
-    return Result({"staged": items, "done": done}, f"{done}\n{shown}" if done else shown)
+    found = marked({"staged": items, "done": done})
+    return Result(found, f"{done}\n{shown}" if done else shown)
 
 
 # --- pieces ---------------------------------------------------------------------------------------
@@ -271,11 +271,12 @@ def _live(project: Project) -> list[Entry]:
 def _entries(render: Renderer, entries: list[Entry]) -> Result:
     items = render.entries(entries)
     shown = wrapped([lines_of(item) for item in items], "Nothing relevant.")
-    return Result({"entries": items}, shown)
+    return Result(marked({"entries": items}), shown)
 
 
 def _hits(found: list[Json]) -> Result:
-    return Result({"hits": found}, wrapped([lines_of(item) for item in found], "Nothing relevant."))
+    shown = wrapped([lines_of(item) for item in found], "Nothing relevant.")
+    return Result(marked({"hits": found}), shown)
 
 
 def _hinted(hint: str) -> FactQuery:
@@ -301,7 +302,7 @@ def _facts(project: Project, args: FactQuery) -> Result:
     render = Renderer(project)
     items = [render.fact(row) for row in rows]
     shown = wrapped([fact_line(item) for item in items], "No such fact.")
-    return Result({"facts": items}, shown)
+    return Result(marked({"entries": [], "facts": items}), shown)
 
 
 def _elsewhere(project: Project, text: str, limit: int) -> list[Json]:

@@ -281,7 +281,7 @@ main(["mcp"])
 def test_what_others_print_is_not_on_stdout(desk: Any, start: Callable[..., Any]) -> None:
     server = start(desk.project, desk.env, sys.executable, "-c", PRINTING)
     server.open()
-    assert server.tool("ijfw_memory_search", query="x")["structuredContent"] == {"hits": []}
+    assert server.tool("ijfw_memory_search", query="x")["structuredContent"]["hits"] == []
     assert server.ask("ping")["result"] == {}
     assert server.close() == 0
     said = server.process.stderr.read()
