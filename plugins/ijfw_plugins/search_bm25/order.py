@@ -26,7 +26,7 @@ _ALIKE = 0.8  # share of words from which an entry says again what a better one 
 _SNIPPET = 240  # characters
 _PHRASE_DEPTH = 400  # entries looked through for a phrase
 PHRASE = 0.5  # what holding the exact phrase adds
-CLOSE = 0.8  # share of a better score from which two entries may say the same
+CLOSE = 0.9  # share of a better score from which two entries may say the same
 MOST = 1000  # hits
 _LEAST_POOL = 24  # entries ranked, however few are wanted
 _SLACK = 8  # entries looked at beyond those wanted: some say the same, or too little
@@ -69,9 +69,9 @@ def hits(ranker: Ranker, query: Query, over: frozenset[int]) -> list[Hit]:
     pool = _PHRASE_DEPTH if question.phrases else max(2 * want, _LEAST_POOL)
     found = [_found(one) for one in ranker.answer(pool)]
     if question.phrases:
-        found = _with_phrases(_load(ranker, found), question.phrases) or found
+        found = _with_phrases(_load(found), question.phrases) or found
     _weigh_time(found, question)
-    found = _load(ranker, _sorted(found, over)[: want + _SLACK])
+    found = _load(_sorted(found, over)[: want + _SLACK])
     if _is_strange(question) and all(ranker.coverage(one.row.n) < KNOWN for one in found):
         return []
     found = [one for one in found if one.score >= SURE or ranker.coverage(one.row.n) >= FLOOR]
@@ -117,14 +117,10 @@ def _is_strange(question: Question) -> bool:
     return known < 0.5 * question.total
 
 
-def _load(ranker: Ranker, found: Sequence[Found]) -> list[Found]:
-    numbers = [one.row.n for one in found]
-    marks = ",".join("?" * len(numbers))
-    rows = ranker.db.execute(f"SELECT n, entry FROM docs WHERE n IN ({marks})", numbers)
-    blobs = dict(rows.fetchall())
+def _load(found: list[Found]) -> list[Found]:
     for one in found:
-        one.entry = decode(blobs[one.row.n])
-    return list(found)
+        one.entry = decode(one.row.entry)
+    return found
 
 
 def _with_phrases(found: Sequence[Found], phrases: Sequence[str]) -> list[Found]:
@@ -180,7 +176,7 @@ def _hop(ranker: Ranker, found: Sequence[Found]) -> list[Found]:
             one.add("hop", gained.pop(one.row.n) / 2)
     fresh = [n for n in sorted(gained) if ranker.admits(n)]
     rows = ranker.rows(fresh).values()
-    return _load(ranker, [Found(row, hop=gained[row.n]) for row in rows])
+    return _load([Found(row, hop=gained[row.n]) for row in rows])
 
 
 def _given(ranker: Ranker, starts: Sequence[Found]) -> dict[str, float]:
@@ -205,7 +201,7 @@ def _before(ranker: Ranker, found: Sequence[Found]) -> list[Found]:
     )
     gained = {n: handed[name] for n, name in rows if n not in have and ranker.admits(n)}
     older = ranker.rows(list(gained)).values()
-    return _load(ranker, [Found(row, before=gained[row.n]) for row in older])
+    return _load([Found(row, before=gained[row.n]) for row in older])
 
 
 def _known(ranker: Ranker, given: Mapping[str, float]) -> Iterator[tuple[Term, float]]:
@@ -232,29 +228,24 @@ def _diverse(found: list[Found], want: int) -> list[Found]:
     """
     first: list[Found] = []
     again: list[Found] = []
-    last: list[tuple[float, set[str], set[str]]] = []
     for at, one in enumerate(found):
         if len(first) >= want:
             return [*first, *again, *found[at:]]
-        head = set(one.entry.summary.lower().split())
-        body = set(one.entry.content[:400].lower().split())
-        alike = (
-            _share(head, other) >= _ALIKE / 2 and _share(head | body, other | rest) >= _ALIKE
-            for score, other, rest in last
-            if one.score >= CLOSE * score
-        )
-        if any(alike):
+        if any(one.score >= CLOSE * other.score and _alike(one, other) for other in first):
             again.append(one)
         else:
             first.append(one)
-            last.append((one.score, head, body))
     return [*first, *again]
 
 
-def _share(one: set[str], other: set[str]) -> float:
-    """Jaccard."""
-    both = len(one & other)
-    return both / (len(one) + len(other) - both or 1)
+def _alike(one: Found, other: Found) -> bool:
+    """Whether two entries have nearly the same words; the summaries are compared first."""
+    first = one.entry.summary.lower().split()
+    if 2 * len({*first} & {*other.entry.summary.lower().split()}) < len(first):
+        return False
+    mine = {*first, *one.entry.content[:400].lower().split()}
+    theirs = f"{other.entry.summary} {other.entry.content[:400]}".lower().split()
+    return len(mine.intersection(theirs)) >= _ALIKE * len(mine.union(theirs))
 
 
 def refers(entry: Entry, links: Sequence[str]) -> bool:

@@ -8,7 +8,7 @@ one that was built at once; what depends on all entries is put in when a query i
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -29,11 +29,19 @@ class Part(NamedTuple):
     codes: bytes
 
 
-def code(frequency: float, size: float) -> int:
-    """The byte for a term of this weighted frequency in an entry of this weighted size."""
+EMPTY = Part(array("I"), b"")
+
+
+@lru_cache(maxsize=1 << 12)
+def code(frequency: float, length: int) -> int:
+    """The byte for a term of this weighted frequency in an entry of this length level."""
     level = round(math.log(max(frequency, _LEAST) / _LEAST, _STEP))
-    length = round(math.log2(max(size, 1.0) / _LENGTHS[0]))
-    return min(level, 31) << 3 | min(max(length, 0), 7)
+    return min(level, 31) << 3 | length
+
+
+def length_level(size: float) -> int:
+    """The level, 0..7, of an entry of this weighted size."""
+    return min(max(round(math.log2(max(size, 1.0) / _LENGTHS[0])), 0), 7)
 
 
 @lru_cache(maxsize=8)
@@ -65,8 +73,11 @@ def pack(part: Part) -> bytes:
     return part.numbers.tobytes() + part.codes
 
 
-def changed(part: Part, new: Mapping[int, int], gone: Iterable[int]) -> Part:
+def changed(part: Part, new: Mapping[int, int], gone: Sequence[int]) -> Part:
     """A part with other numbers: `new` is number -> code, `gone` leaves."""
+    if not gone and new and (not part.codes or min(new) > part.numbers[-1]):
+        fresh = sorted(new)
+        return Part(part.numbers + array("I", fresh), part.codes + bytes([new[n] for n in fresh]))
     rows = dict(zip(part.numbers, part.codes, strict=True))
     for number in gone:
         rows.pop(number, None)
@@ -88,6 +99,7 @@ class Postings:
         self._fetch = fetch
         self._parts: dict[int, Part | None] = {}
         self._whole = False
+        self.seen: list[Mapping[int, float]] = []  # by number, where the whole list was read
 
     def all(self) -> list[Part]:
         """Every part."""
@@ -111,6 +123,12 @@ class Postings:
                 codes.update(zip(part.numbers, part.codes, strict=True))
             return codes.get
         return lambda number: None if (code := self.code_of(number)) < 0 else code
+
+    def has(self, number: int) -> bool:
+        """Whether the term stands in an entry."""
+        if self.seen:
+            return any(number in part for part in self.seen)
+        return self.code_of(number) >= 0
 
     def code_of(self, number: int) -> int:
         """The code for an entry, -1 where the term does not stand in it."""

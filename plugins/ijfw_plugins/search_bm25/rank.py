@@ -41,6 +41,7 @@ class Row(NamedTuple):
     after: int
     size: float
     stored: float
+    entry: bytes
 
 
 class Scored(NamedTuple):
@@ -88,8 +89,10 @@ class Ranker:
         order = sorted(scores, key=lambda n: (-scores[n], n))[:pool]
         rows = self.rows(order)
         linked = [row for row in rows.values() if row.before or row.after][:POOL]
+        if not linked:
+            return [Scored(row, scores[n] / self._total, 0.0) for n, row in rows.items()]
         field = _Field(self.question.terms, self._lists, self.average, self._total)
-        everyone = {**rows, **self._neighbours(linked)} if linked else rows
+        everyone = {**rows, **self._neighbours(linked)}
         found = []
         for n, row in everyone.items():
             if row.before or row.after:
@@ -106,16 +109,16 @@ class Ranker:
     def coverage(self, number: int) -> float:
         """The share of the question's weight whose terms stand in the entry itself."""
         pairs = zip(self.question.terms, self._lists, strict=True)
-        covered = sum(term.weight for term, found in pairs if found.code_of(number) >= 0)
+        covered = sum(term.weight for term, found in pairs if found.has(number))
         return covered / (self.question.total or 1.0)
 
     def rows(self, numbers: Sequence[int]) -> dict[int, Row]:
         """The rows of entries, in the order of `numbers`."""
         marks = ",".join("?" * len(numbers))
         found = {
-            n: Row(n, name, before, after, size / 10, stored)
-            for n, name, before, after, size, stored in self.db.execute(
-                "SELECT n, id, before, after, size, stored FROM docs"
+            row[0]: Row(*row)
+            for row in self.db.execute(
+                "SELECT n, id, before, after, size / 10.0, stored, entry FROM docs"
                 f" WHERE n IN ({marks}) AND shown",
                 list(numbers),
             )
@@ -198,6 +201,7 @@ def _add(
             new = {n: weight * impacts[c] for n, c in zip(part.numbers, part.codes, strict=True)}
         else:
             new = dict(zip(part.numbers, map(table.__getitem__, part.codes), strict=True))
+        found.seen.append(new)
         for number in scores.keys() & new.keys():
             new[number] += scores[number]
         scores.update(new)

@@ -6,22 +6,33 @@ tier's is shown and the others are kept in reserve: a decision is in the journal
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from ijfw_hookspecs import Entry, Memory, Tier
 from ijfw_plugins.search_bm25 import words
-from ijfw_plugins.search_bm25.postings import PART, changed, code, pack, unpack
+from ijfw_plugins.search_bm25.postings import (
+    EMPTY,
+    PART,
+    changed,
+    code,
+    length_level,
+    pack,
+    unpack,
+)
 
 RANK: dict[str, int] = {
     tier: rank for rank, tier in enumerate(("knowledge", "team", "global", "journal", "handoff"))
 }
 BATCH = 4096  # entries a transaction: the size of a part, so that a build writes each part once
 PARTS = 1 << 20  # room for the parts of one term in the key of a posting list
+
+_AT_ONCE = 500  # values in one statement
+T = TypeVar("T")
 
 _encode = msgspec.msgpack.Encoder().encode
 decode = msgspec.msgpack.Decoder(Entry).decode
@@ -30,10 +41,9 @@ _TABLES = ("meta", "files", "docs", "tags", "terms", "postings")
 
 class _Doc(NamedTuple):
     n: int
+    id: str
     tier: str
     shown: bool
-    session: str
-    entry: bytes
 
 
 class Update:
@@ -49,7 +59,6 @@ class Update:
         self._gone: dict[str, list[int]] = defaultdict(list)
         self._sessions: set[str] = set()
         self._count = self._size = 0
-        self._next = 0
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -108,96 +117,99 @@ class Update:
 
     # --- entries ------------------------------------------------------------------------------
 
-    def _batch(self, tier: str, fresh: Iterable[Entry], gone: Iterable[str]) -> None:
+    def _batch(self, tier: str, fresh: Sequence[Entry], gone: Sequence[str]) -> None:
         with self.transaction():
             self._set("building", 1)
+            known = {doc.id: doc for doc in self._docs([e.id for e in fresh], tier)}
+            leaving = self._docs(gone, tier)
+            self._hide([*known.values(), *leaving])
+            self.db.executemany("DELETE FROM docs WHERE n = ?", ((doc.n,) for doc in leaving))
             row = self.db.execute("SELECT max(n) FROM docs").fetchone()
-            self._next = (row[0] or 0) + 1
-            touched = [self._put(tier, entry) for entry in fresh]
-            for name in gone:
-                self._hide(self._doc(tier, name))
-                self.db.execute("DELETE FROM docs WHERE tier = ? AND id = ?", (tier, name))
-                touched.append(name)
-            for name in touched:
-                self._settle(name)
+            free = (row[0] or 0) + 1
+            rows = []
+            for entry in fresh:
+                if entry.id in known:
+                    number = known[entry.id].n
+                else:
+                    number, free = free, free + 1
+                rows.append(_row(number, tier, entry))
+            self.db.executemany(
+                "INSERT OR REPLACE INTO docs (n, tier, id, digest, path, kind, session, stored,"
+                " size, windowed, starts, ends, successor, entry)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)",
+                rows,
+            )
+            self._settle([*(entry.id for entry in fresh), *gone])
             self._write_postings()
             for key, change in (("count", self._count), ("size", self._size)):
                 self._set(key, int(self.meta(key) or 0) + change)
             self._count = self._size = 0
 
-    def _doc(self, tier: str, name: str) -> _Doc | None:
-        row = self.db.execute(
-            "SELECT n, tier, shown, session, entry FROM docs WHERE tier = ? AND id = ?",
-            (tier, name),
-        ).fetchone()
-        return _Doc(*row) if row else None
+    def _docs(self, names: Sequence[str], tier: str = "") -> list[_Doc]:
+        """The rows with these ids, of one tier or of all."""
+        found: list[_Doc] = []
+        for some in _chunks(names):
+            rows = self.db.execute(
+                f"SELECT n, id, tier, shown FROM docs WHERE id IN ({_marks(some)})", some
+            )
+            found += (_Doc(*row) for row in rows if not tier or row[2] == tier)
+        return found
 
-    def _put(self, tier: str, entry: Entry) -> str:
-        old = self._doc(tier, entry.id)
-        self._hide(old)
-        if old is None:
-            number, self._next = self._next, self._next + 1
-        else:
-            number = old.n
-        stored = _seconds(entry.stored) or 0.0
-        ends = _seconds(entry.valid_to)
-        starts = _seconds(entry.valid_from)
-        starts = starts if starts is not None and starts > stored else None
-        self.db.execute(
-            "INSERT OR REPLACE INTO docs (n, tier, id, digest, path, kind, session, stored, size,"
-            " windowed, starts, ends, successor, entry) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            (
-                number, tier, entry.id, entry.digest, entry.path, entry.kind, entry.session,
-                stored, 0, bool(entry.superseded_by or entry.valid_to or starts), starts, ends,
-                entry.superseded_by,
-                _encode(entry),
-            ),
-        )  # fmt: skip
-        return entry.id
-
-    def _settle(self, name: str) -> None:
+    def _settle(self, names: Sequence[str]) -> None:
         """Of the entries with one id, show that of the first tier and no other."""
-        rows = self.db.execute(
-            "SELECT n, tier, shown, session, entry FROM docs WHERE id = ?", (name,)
-        )
-        docs = sorted((_Doc(*row) for row in rows), key=lambda d: RANK.get(d.tier, len(RANK)))
-        for doc in docs[1:]:
-            self._hide(doc)
-        if docs and not docs[0].shown:
-            self._show(docs[0])
+        rivals: dict[str, list[_Doc]] = defaultdict(list)
+        for doc in self._docs(names):
+            rivals[doc.id].append(doc)
+        show: list[_Doc] = []
+        hide: list[_Doc] = []
+        for docs in rivals.values():
+            first = min(docs, key=lambda doc: RANK.get(doc.tier, len(RANK)))
+            show += [] if first.shown else [first]
+            hide += (doc for doc in docs if doc is not first)
+        self._hide(hide)
+        self._show(show)
 
-    def _show(self, row: _Doc) -> None:
-        entry = decode(row.entry)
-        found = words.doc(entry)
-        for term, weight in found.weights.items():
-            self._new[term][row.n] = code(weight, found.size)
-        size = round(found.size * 10)
-        self._count += 1
-        self._size += size
-        self._sessions.add(entry.session)
-        self.db.execute("UPDATE docs SET shown = 1, size = ? WHERE n = ?", (size, row.n))
-        self.db.executemany(
-            "INSERT OR IGNORE INTO tags VALUES (?, ?)",
-            ((tag.lower(), row.n) for tag in entry.tags),
-        )
+    def _show(self, docs: Sequence[_Doc]) -> None:
+        sizes: list[tuple[int, int]] = []
+        tags: list[tuple[str, int]] = []
+        for number, entry in self._entries(docs):
+            found = words.doc(entry)
+            length = length_level(found.size)
+            for term, weight in found.weights.items():
+                self._new[term][number] = code(weight, length)
+            sizes.append((round(found.size * 10), number))
+            tags += ((tag.lower(), number) for tag in entry.tags)
+            self._sessions.add(entry.session)
+        self.db.executemany("UPDATE docs SET shown = 1, size = ? WHERE n = ?", sizes)
+        self.db.executemany("INSERT OR IGNORE INTO tags VALUES (?, ?)", tags)
+        self._count += len(sizes)
+        self._size += sum(size for size, _ in sizes)
 
-    def _hide(self, row: _Doc | None) -> None:
-        if row is None or not row.shown:
-            return
-        entry = decode(row.entry)
-        found = words.doc(entry)
-        for term in found.weights:
-            self._new[term].pop(row.n, None)
-            self._gone[term].append(row.n)
-        self._count -= 1
-        self._size -= round(found.size * 10)
-        self._sessions.add(entry.session)
-        self.db.execute(
-            "UPDATE docs SET shown = 0, size = 0, before = 0, after = 0 WHERE n = ?", (row.n,)
-        )
+    def _hide(self, docs: Sequence[_Doc]) -> None:
+        docs = [doc for doc in docs if doc.shown]
+        tags: list[tuple[str, int]] = []
+        for number, entry in self._entries(docs):
+            found = words.doc(entry)
+            for term in found.weights:
+                self._new[term].pop(number, None)
+                self._gone[term].append(number)
+            tags += ((tag.lower(), number) for tag in entry.tags)
+            self._sessions.add(entry.session)
+            self._count -= 1
+            self._size -= round(found.size * 10)
         self.db.executemany(
-            "DELETE FROM tags WHERE tag = ? AND n = ?", ((tag.lower(), row.n) for tag in entry.tags)
+            "UPDATE docs SET shown = 0, size = 0, before = 0, after = 0 WHERE n = ?",
+            ((doc.n,) for doc in docs),
         )
+        self.db.executemany("DELETE FROM tags WHERE tag = ? AND n = ?", tags)
+
+    def _entries(self, docs: Sequence[_Doc]) -> Iterator[tuple[int, Entry]]:
+        for some in _chunks([doc.n for doc in docs]):
+            rows = self.db.execute(
+                f"SELECT n, entry FROM docs WHERE n IN ({_marks(some)})", some
+            ).fetchall()
+            for number, blob in rows:
+                yield number, decode(blob)
 
     def _link(self, session: str) -> None:
         if not session:
@@ -218,40 +230,89 @@ class Update:
     # --- postings -----------------------------------------------------------------------------
 
     def _write_postings(self) -> None:
-        for term in self._new.keys() | self._gone.keys():
-            self._write_term(term, self._new.get(term, {}), self._gone.get(term, []))
+        names = list(self._new.keys() | self._gone.keys())
+        known: dict[str, tuple[int, int]] = {}  # term -> its number, in how many entries
+        for some in _chunks(names):
+            rows = self.db.execute(
+                f"SELECT term, t, df FROM terms WHERE term IN ({_marks(some)})", some
+            )
+            known.update((term, (number, df)) for term, number, df in rows)
+        row = self.db.execute("SELECT max(t) FROM terms").fetchone()
+        free = (row[0] or 0) + 1
+        changes: dict[int, _Part] = {}
+        counts = dict(known.values())
+        fresh: list[tuple[int, str]] = []
+        for name in sorted(names):
+            new = self._new.get(name, {})
+            if name in known:
+                number = known[name][0]
+            elif new:
+                number, free = free, free + 1
+                fresh.append((number, name))
+                counts[number] = 0
+            else:
+                continue
+            _sort_in(changes, number * PARTS, new, self._gone.get(name, ()))
         self._new.clear()
         self._gone.clear()
+        self.db.executemany("INSERT INTO terms (t, term, df) VALUES (?, ?, 0)", fresh)
+        self._write_parts(changes, counts)
+        gone = [(number,) for number, df in counts.items() if df <= 0]
+        self.db.executemany(
+            "UPDATE terms SET df = ? WHERE t = ?", ((df, n) for n, df in counts.items())
+        )
+        self.db.executemany("DELETE FROM terms WHERE t = ?", gone)
 
-    def _write_term(self, term: str, new: dict[int, int], gone: list[int]) -> None:
-        row = self.db.execute("SELECT t, df FROM terms WHERE term = ?", (term,)).fetchone()
-        if row is None:
-            if not new:
-                return
-            done = self.db.execute("INSERT INTO terms (term, df) VALUES (?, 0)", (term,))
-            row = (done.lastrowid, 0)
-        number, df = row
-        by_part: dict[int, tuple[dict[int, int], list[int]]] = defaultdict(lambda: ({}, []))
-        for n, value in new.items():
-            by_part[n >> PART][0][n] = value
-        for n in gone:
-            by_part[n >> PART][1].append(n)
-        for at, (added, removed) in by_part.items():
-            df += self._write_part(number * PARTS + at, added, removed)
-        if df > 0:
-            self.db.execute("UPDATE terms SET df = ? WHERE t = ?", (df, number))
-        else:
-            self.db.execute("DELETE FROM terms WHERE t = ?", (number,))
+    def _write_parts(self, changes: Mapping[int, "_Part"], counts: dict[int, int]) -> None:
+        for keys in _chunks(sorted(changes)):
+            rows = self.db.execute(
+                f"SELECT k, list FROM postings WHERE k IN ({_marks(keys)})", keys
+            )
+            old = {key: unpack(blob) for key, blob in rows}
+            new: list[tuple[int, bytes]] = []
+            for key in keys:
+                before = old.get(key, EMPTY)
+                after = changed(before, *changes[key])
+                counts[key // PARTS] += len(after.codes) - len(before.codes)
+                new.append((key, pack(after)))
+            self.db.executemany("INSERT OR REPLACE INTO postings VALUES (?, ?)", new)
+            self.db.executemany(
+                "DELETE FROM postings WHERE k = ?", ((key,) for key, blob in new if not blob)
+            )
 
-    def _write_part(self, key: int, added: dict[int, int], removed: list[int]) -> int:
-        row = self.db.execute("SELECT list FROM postings WHERE k = ?", (key,)).fetchone()
-        old = unpack(row[0] if row else b"")
-        part = changed(old, added, removed)
-        if part.codes:
-            self.db.execute("INSERT OR REPLACE INTO postings VALUES (?, ?)", (key, pack(part)))
-        elif row:
-            self.db.execute("DELETE FROM postings WHERE k = ?", (key,))
-        return len(part.codes) - len(old.codes)
+
+class _Part(NamedTuple):
+    new: dict[int, int]  # number -> code
+    gone: list[int]
+
+
+def _sort_in(
+    changes: dict[int, _Part], low: int, new: Mapping[int, int], gone: Iterable[int]
+) -> None:
+    """Put the changes of one list, whose keys start at `low`, to the part they belong to."""
+    for number, value in new.items():
+        changes.setdefault(low + (number >> PART), _Part({}, [])).new[number] = value
+    for number in gone:
+        changes.setdefault(low + (number >> PART), _Part({}, [])).gone.append(number)
+
+
+def _row(number: int, tier: str, entry: Entry) -> tuple[object, ...]:
+    """An entry as a row of the table `docs`, in the order of its columns."""
+    stored = _seconds(entry.stored) or 0.0
+    starts, ends = _seconds(entry.valid_from), _seconds(entry.valid_to)
+    starts = starts if starts is not None and starts > stored else None
+    windowed = bool(entry.superseded_by) or ends is not None or starts is not None
+    named = (entry.id, entry.digest, entry.path, entry.kind, entry.session)
+    times = (windowed, starts, ends, entry.superseded_by)
+    return (number, tier, *named, stored, *times, _encode(entry))
+
+
+def _chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (items[at : at + _AT_ONCE] for at in range(0, len(items), _AT_ONCE))
+
+
+def _marks(items: Sequence[object]) -> str:
+    return ",".join("?" * len(items))
 
 
 def _seconds(moment: datetime | None) -> float | None:

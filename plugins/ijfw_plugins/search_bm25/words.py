@@ -45,6 +45,8 @@ _NAMED_DAY = re.compile(
     rf"{'|'.join(m[:3] for m in MONTHS)})\b\.?(?:\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\d))?",
     re.I,
 )
+_DIGIT = re.compile(r"[0-9]")
+_SHORT_MONTHS = tuple(name[:3] for name in MONTHS)
 _AGO = re.compile(r"\b(\d{1,3}|a|an|one|two|three|four|five|six)\s+(day|week|month|year)s?\s+ago\b")
 _LAST = re.compile(r"\b(?:last|this|past)\s+(week|month|year)\b")
 _RUN = re.compile(r"[^\W_]+|[+#]+")
@@ -69,7 +71,7 @@ class Window(NamedTuple):
     until: datetime
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 15)
 def _term(token: str) -> str:
     plain = token
     if not token.isascii():
@@ -102,7 +104,7 @@ def doc(entry: Entry) -> Doc:
         (REASON, entry.why),
         (REASON, entry.how_to_apply),
     ):
-        for term in terms(text):
+        for term in terms(text) if text else ():
             weights[term] = weights.get(term, 0.0) + weight
     size = sum(weights.values())
     for term in stamps(entry.stored):
@@ -119,6 +121,8 @@ def dates(text: str) -> list[str]:
     """The terms of the dates that a query names."""
     found: list[str] = []
     lowered = text.lower()
+    if not _DIGIT.search(lowered) and not any(name in lowered for name in _SHORT_MONTHS):
+        return found
     years = _YEAR.findall(lowered)
     for year, month, day in _ISO_DAY.findall(lowered):
         found += [f"@{year}-{month}", f"@m{int(month)}"]
