@@ -206,7 +206,7 @@ def _start(arrived: Arrived, event: str, agreed: bool) -> None:
     reply, watched = greeting.compose(place)
     known.update(place.home, place, {key: adapter.render(event, reply).encode()}, watched)
     others = [*sessions.ended(place), *sessions.idle(place)]
-    if others or spool.has_foreign(place):
+    if others or spool.has_foreign(place) or greeting.planted(place):
         start_worker(place)
 
 

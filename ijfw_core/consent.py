@@ -64,17 +64,30 @@ def check(path: Path, row: Mapping[str, Any]) -> Consent:
 
 
 def decide(place: Roots, yes: bool, now: datetime) -> Consent:
-    """Keep the user's yes or no. On a no, what was heard but not yet judged is removed."""
+    """Keep the user's yes or no.
+
+    Unless it was a yes already, what stands there as heard and not yet judged is removed: after a
+    no nobody may keep it, and before a yes it cannot be ours, so that it came with the folder.
+    """
     at = format_time(now)
     roots.prepare(place)
+    if yes and not read(place).consented:
+        _clear(place)
     text = msgspec.json.encode({"consented": yes, "at": at}).decode() + "\n"
     files.replace(place.folder / FILE, text)
     _record(place, "consent", {"consented": yes, "at": at, "file": str(place.folder / FILE)})
     if not yes:
-        from ijfw_core import spool
-
-        spool.clear(place)
+        _clear(place)
     return Consent(yes, at)
+
+
+def _clear(place: Roots) -> None:
+    """Remove the spool and what is derived: nobody knows who made it. Memory stays."""
+    from ijfw_core import spool
+
+    spool.clear(place)
+    for path in sorted((place.folder / "index").glob("recall*")):
+        files.remove(path, place.folder)
 
 
 def withdraw(place: Roots) -> None:
@@ -135,7 +148,7 @@ def tables(home: Path) -> dict[str, Any]:
         if state.st_uid != os.geteuid() or state.st_mode & 0o022:
             return {}
         raw = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return {key: value for key, value in raw.items() if isinstance(value, dict)}
 

@@ -1,10 +1,13 @@
-"""What a session start says: the memory to begin with, and what the last session left behind."""
+"""What a session start says: the memory to begin with, and what the last session left behind.
+
+Both stand in the project's folder and are sealed: one that came with a clone is never printed.
+"""
 
 from pathlib import Path
 
 import msgspec
 
-from ijfw_core import files
+from ijfw_core import files, seal
 from ijfw_core.errors import IjfwError
 from ijfw_core.roots import Roots
 from ijfw_core.text import MARK_OPEN, wrap_memory
@@ -25,8 +28,8 @@ class LastSession(msgspec.Struct, frozen=True, kw_only=True):
 
 def compose(place: Roots) -> tuple[Reply, list[Path]]:
     """The reply to a session start of a project with consent, and the files it is made of."""
-    prelude, last = place.folder / "run" / PRELUDE, place.folder / "run" / LAST
-    text = _read(prelude).strip()
+    prelude, last = _path(place, PRELUDE), _path(place, LAST)
+    text = _read(place, PRELUDE).strip()
     if text and not text.startswith(MARK_OPEN):
         text = wrap_memory(text)
     ended = last_session(place)
@@ -37,7 +40,7 @@ def compose(place: Roots) -> tuple[Reply, list[Path]]:
 def last_session(place: Roots) -> LastSession | None:
     """What became of the session that ended last; None where there is none."""
     try:
-        text = _read(place.folder / "run" / LAST)
+        text = _read(place, LAST)
         return msgspec.json.decode(text.encode("utf-8", "surrogateescape"), type=LastSession)
     except msgspec.MsgspecError:
         return None
@@ -59,12 +62,31 @@ def mark_shown(place: Roots) -> None:
         _write(place, msgspec.structs.replace(ended, shown=True))
 
 
+def keep_prelude(place: Roots, text: str) -> None:
+    """Keep the memory that the next session starts with; "" for none. Raises OSError, IjfwError."""
+    path = _path(place, PRELUDE)
+    if not text:
+        files.remove(path, place.folder)
+    elif _read(place, PRELUDE) != text:
+        files.replace(path, seal.seal(place, text), place.folder)
+
+
+def planted(place: Roots) -> bool:
+    """Whether there is a prelude that this user's IJFW did not write for this project."""
+    return _path(place, PRELUDE).exists() and not _read(place, PRELUDE)
+
+
 def _write(place: Roots, ended: LastSession) -> None:
-    files.replace(place.folder / "run" / LAST, msgspec.json.encode(ended).decode(), place.folder)
+    text = seal.seal(place, msgspec.json.encode(ended).decode())
+    files.replace(_path(place, LAST), text, place.folder)
 
 
-def _read(path: Path) -> str:
+def _path(place: Roots, name: str) -> Path:
+    return place.folder / "run" / name
+
+
+def _read(place: Roots, name: str) -> str:
     try:
-        return files.read_text(path)
+        return seal.unseal(place, files.read_text(_path(place, name)))
     except (OSError, IjfwError):
         return ""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from ijfw_core import consent, files, greeting, handoff
+from ijfw_core import consent, greeting, handoff
 from ijfw_core.errors import IjfwError
 from ijfw_core.project import Project
 from ijfw_core.redaction import WITHHELD
@@ -83,14 +83,7 @@ def build(project: Project, *, budget: int | None = None, branch: str | None = N
 
 def write(project: Project) -> None:
     """Build the prelude of the next session start. Raises IjfwError and OSError."""
-    place = project.roots
-    path = place.folder / "run" / greeting.PRELUDE
-    text = build(project).text
-    if text:
-        if files.read_text(path, place.folder) != text:
-            files.replace(path, text, place.folder)
-    else:
-        files.remove(path, place.folder)
+    greeting.keep_prelude(project.roots, build(project).text)
 
 
 def refresh(project: Project) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from ijfw_core.cli.output import emit_json, json_option, report_errors, say
+from ijfw_core.cli.output import emit_json, json_option, report_errors, say, warn
+from ijfw_core.roots import Roots
 
 
 @click.command(epilog="Example: ijfw consent yes")
@@ -30,8 +31,9 @@ def consent(choice: str, session: str, as_json: bool) -> None:
 
     place = capture.locate(Path.cwd(), os.environ)
     now = datetime.now(UTC)
+    held = 0
     if choice in ("yes", "no"):
-        answers.decide(place, choice == "yes", now)
+        held = decide(place, yes=choice == "yes", now=now)
     elif choice == "ask":
         answers.withdraw(place)
         answers.remember_asked(place, session, now)
@@ -46,5 +48,34 @@ def consent(choice: str, session: str, as_json: bool) -> None:
         say(f"{project}: no answer yet, so hooks keep nothing. Answer: ijfw consent yes | no")
     elif found.consented:
         say(f"{project}: yes, since {found.at}. Sessions are remembered in {place.folder}.")
+        if choice == "yes":
+            tell_next(held)
     else:
         say(f"{project}: no, since {found.at}. Hooks keep nothing.")
+
+
+def decide(place: Roots, *, yes: bool, now: datetime) -> int:
+    """Keep an answer; gives how many memories the folder held before its first yes."""
+    from ijfw_core import consent as answers
+    from ijfw_core import known, prelude
+    from ijfw_core.project import open_project
+
+    before = answers.read(place).consented
+    answers.decide(place, yes, now)
+    known.update(place.home, place)
+    if not yes or before:
+        return 0
+    project = open_project(place.project)
+    prelude.refresh(project)
+    return sum(entry.tier != "global" for entry in project.memory.entries())
+
+
+def tell_next(held: int) -> None:
+    """What a person does after a yes, and that they should look at what a folder came with."""
+    if held:
+        warn(
+            f"Note: this folder holds {held} memories already, and agents will be told them. "
+            "If it came from somebody else, look at them first: ijfw memory list"
+        )
+    say("Next: work with your agent as always. Some seconds after a session ends, see what it")
+    say("left: ijfw memory list. Whether all works: ijfw doctor")

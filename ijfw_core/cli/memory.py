@@ -1,6 +1,7 @@
 """`ijfw memory ...`: reading and writing memory."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +15,9 @@ from ijfw_core.cli.share import projects, share, unshare
 from ijfw_core.cli.undo import forget, revert
 from ijfw_core.text import format_time
 from ijfw_hookspecs import Entry
+
+if TYPE_CHECKING:
+    from ijfw_core.project import Project
 
 
 @click.group(epilog="Example: ijfw memory list --kind preference")
@@ -53,13 +57,28 @@ def list_(ctx: click.Context, tier: str, kind: str, tag: str, as_json: bool) -> 
     """List memories."""
     from ijfw_core import service
 
-    entries = service.listing(project_of(ctx), tier=tier, kind=kind, tag=tag)
+    project = project_of(ctx)
+    entries = service.listing(project, tier=tier, kind=kind, tag=tag)
     if as_json:
         emit_json({"entries": entries})
     elif entries:
         print_entries(entries)
+    elif tier or kind or tag:
+        say("Nothing like this.")
+    elif heard := _heard(project):
+        say(f"Nothing yet. {heard} heard; what is left of it comes some seconds after its end.")
     else:
         say('Memory is empty. Start with: ijfw remember "..." or ijfw capture FILE')
+
+
+def _heard(project: "Project") -> str:
+    """The sessions that were heard and not concluded, in words; "" for none."""
+    import math
+
+    from ijfw_core import sessions
+
+    n = len(sessions.idle(project.roots, now=math.inf))
+    return f"{n} session{'s were' if n > 1 else ' was'}" if n else ""
 
 
 @memory.command(epilog="Example: ijfw memory show 01JZK3")

@@ -221,6 +221,7 @@ def _confirm(question: str, *, must: bool = False) -> None:
 def _ask_consent(here: Roots | None, *, ask: bool) -> str:
     """Consent of the project we stand in: asked on a terminal where there is no answer yet."""
     from ijfw_core import consent, known
+    from ijfw_core.cli.consent import decide
 
     if here is None:
         return ""
@@ -234,23 +235,43 @@ def _ask_consent(here: Roots | None, *, ask: bool) -> str:
             err=True,
         )
         if answer != "later":
-            found = consent.decide(here, answer == "yes", datetime.now(UTC))
-            known.update(here.home, here)
+            decide(here, yes=answer == "yes", now=datetime.now(UTC))
+            found = consent.read(here)
     return known.STATES[found.consented]
 
 
 def _tell_setup(
     names: Sequence[str], planned: Sequence[Planned], state: str, *, dry_run: bool
 ) -> None:
+    if dry_run:
+        say("Dry run: nothing was written." if planned else "Nothing would change.")
+        return
     if not planned:
         say(f"{', '.join(names)}: connected already, nothing to change.")
-    elif dry_run:
-        say("Dry run: nothing was written.")
     else:
         say(f"Connected: {', '.join(dict.fromkeys(one.platform for one in planned))}.")
-        say("Agents that run already have to be started anew. Check: ijfw doctor")
-    if state == "ask":
-        say("This project has no answer yet: ijfw consent yes | no. An agent asks otherwise.")
+    ours = _our_command()
+    say("\nNext:")
+    if state == "yes":
+        say("  1. Start your agent anew and work as always: this project is remembered.")
+    else:
+        say(f"  1. In a project that may be remembered: {ours} consent yes")
+        say("     (without an answer the agent asks you in its next session there)")
+        say("  2. Start your agent anew in it, and work as always.")
+    say(f"  {2 if state == 'yes' else 3}. Some seconds after a session ends: {ours} memory list")
+    say(f"Whether all works: {ours} doctor")
+
+
+def _our_command() -> str:
+    """How a person calls us here: by name only where the shell finds it."""
+    import shlex
+    import shutil
+
+    beside = Path(sys.executable).with_name("ijfw")
+    found = shutil.which("ijfw")
+    if not beside.exists() or (found and os.path.realpath(found) == os.path.realpath(beside)):
+        return "ijfw"
+    return shlex.quote(str(beside))
 
 
 def _tell_uninstall(

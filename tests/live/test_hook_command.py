@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from ijfw_core import greeting
 from ijfw_core.cli.hook import hook as command
 
 
@@ -33,7 +34,7 @@ def test_it_tells_what_became_of_an_event(call: Any, agreed: Any) -> None:
 
 
 def test_stdout_has_the_reply_alone(call: Any, agreed: Any) -> None:
-    (agreed.place.folder / "run" / "prelude.md").write_text("we use pytest")
+    greeting.keep_prelude(agreed.place, "we use pytest")
     done = call("SessionStart")
     assert done.exit_code == 0
     assert "we use pytest" in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]

@@ -133,12 +133,11 @@ def test_the_next_session_start_shows_the_line_once(story: Story) -> None:
 
 
 def test_a_prelude_that_was_prebuilt_is_printed(agreed: Any) -> None:
-    path = agreed.place.folder / "run" / greeting.PRELUDE
-    path.write_text("we use pytest")
+    greeting.keep_prelude(agreed.place, "we use pytest")
     for _ in range(2):  # made at first, prebuilt then
         said = json.loads(agreed.send("SessionStart"))["hookSpecificOutput"]["additionalContext"]
         assert said == "<ijfw-memory>\nwe use pytest\n</ijfw-memory>"
-    path.write_text("we use unittest")
+    greeting.keep_prelude(agreed.place, "we use unittest")
     assert "we use unittest" in agreed.send("SessionStart")
 
 

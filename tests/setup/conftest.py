@@ -56,7 +56,8 @@ class Computer:
 
     def run(self, *words: str, cwd: Path | None = None, **env: str) -> Done:
         """Run `ijfw` without a terminal, as a process would but in this one."""
-        out, err, code = io.StringIO(), io.StringIO(), 0
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+        code = 0
         with (
             patch.dict(os.environ, {**self.env, **env}, clear=True),
             patch.object(sys, "stdin", io.StringIO()),
@@ -69,7 +70,7 @@ class Computer:
                 main(words)
             except SystemExit as end:
                 code = end.code if isinstance(end.code, int) else 0
-        return Done(code, out.getvalue(), err.getvalue())
+        return Done(code, *(_written(stream) for stream in (out, err)))
 
     def ok(self, *words: str, cwd: Path | None = None) -> Done:
         """Run `ijfw`, which must do it."""
@@ -99,6 +100,11 @@ class Computer:
         assert done.code in (0, 1), done.err
         assert done.json["ok"] is (done.code == 0)
         return {check["name"]: check for check in done.json["checks"] if not check["ok"]}
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    stream.seek(0)
+    return stream.read()
 
 
 @pytest.fixture
