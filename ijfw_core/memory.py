@@ -22,7 +22,9 @@ class MemoryView:
     """
 
     def __init__(self, store: Store, redactor: Redactor, *, with_global: bool = True) -> None:
-        self.tiers = tuple(tier for tier in TIERS if with_global or tier != "global")
+        self.tiers: tuple[Tier, ...] = tuple(
+            tier for tier in TIERS if with_global or tier != "global"
+        )
         self._store = store
         self._redactor = redactor
         self._by_tier: dict[Tier, list[Entry]] = {}
