@@ -16,6 +16,7 @@ from ijfw_plugins.redact_secrets import rules
 from ijfw_plugins.redact_secrets.assign import assignments
 from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.structure import structures
+from ijfw_plugins.redact_secrets.tables import tables
 from ijfw_plugins.redact_secrets.views import all_views, encoded
 
 _RUN = lazy(r"[A-Za-z0-9_-]{14,}")
@@ -72,6 +73,7 @@ def scan(text: str, whole: bool) -> list[Piece]:
     flat = text if text.isascii() else text.encode("ascii", "replace").decode("ascii")
     lower = flat.lower()
     found = [(s, e, kind, "name-value") for s, e, kind in assignments(text, lower)]
+    found += [(s, e, kind, "column") for s, e, kind in tables(text, lower)]
     if not whole:
         return found
     runs = [run[:128] for run in _RUN.findall(flat) if not _PLAIN_RUN.match(run)]

@@ -17,7 +17,9 @@ from ijfw_plugins.redact_secrets.values import (
     prose_password,
     random_looking,
     reference,
+    short_strong,
     token_like,
+    words_alone,
 )
 
 KEYWORDS = (
@@ -41,6 +43,7 @@ KEYWORDS = (
     "pat:",
     'pat"',
     "pat'",
+    "pat ",
     "_pw",
     "psk",
     "_dsn",
@@ -54,6 +57,7 @@ KEYWORDS = (
     "csrf",
     "pw:",
     "pw=",
+    "pw ",
 )
 FOREIGN = ("пароль", "密码", "密碼", "パスワード", "비밀번호")
 LONGEST = 4096  # characters of a quoted value that are looked at
@@ -63,7 +67,7 @@ _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 # From the end of the keyword: the rest of the name, then how the value is joined to it.
 _JOIN = lazy(
-    r"""(?P<rest>[\w.-]{0,40}+)
+    r"""(?P<rest>(?:(?![是为為は])[\w.-]){0,40}+)
     (?:
       (?P<typed>:[ \t]{0,2}[&']?[A-Za-z][\w<>\[\].|?&' ]{0,30}?[ \t]{0,2}=[ \t]{0,4}(?=\\*["'`]))
      |(?P<op>(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}
@@ -71,14 +75,16 @@ _JOIN = lazy(
          >?(?![=>:])
          \*{0,2}[ \t]{0,12}(?:[|>][+-]?[ \t]{0,4}(?=\r?\n))?(?P<nl>(?:\r?\n[ \t]{1,24})?))
      |(?P<pair>\\*["']?[ \t]{0,4}(?:[,{]\s{0,40}|\s{1,40})-?[ \t]{0,4}\\*["']?
-         (?:[Vv]alue|val|default|content|stringValue|secretValue)\\*["']?[ \t]{0,4}[:=][ \t]{0,4})
+         (?:[A-Za-z]{0,12}[Vv]alue|val|default|content)\\*["']?[ \t]{0,4}[:=][ \t]{0,4})
      |(?P<args>\\*["']?[ \t]{0,2},[ \t]{0,4}(?=\\*["'`]))
      |(?P<call>\([ \t]{0,2}(?=\\*["'`]))
      |(?P<xml></key>\s{0,40}<string>|\\*["']?>(?:</td>\s{0,20}<td[^>]{0,40}>|<!\[CDATA\[)?)
      |(?P<prose>\\*["'`*]{0,3}(?:[ \t]+(?:for|of|on|to|at|in|I|used|we)\b[ \t]+[\w.@/ \t-]{1,40}?)?
          (?:[ \t]+(?:is|(?:was|has[ ]been)[ ](?:changed|set|reset)[ ]to
             |was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as|ist|lautet|est|es|è)\b
-            (?:[ ](?:now|set[ ]to|still|currently))?[ \t]*:?|(?<=[\w)])[ ]?[:=](?![:=]))[ \t]*)
+            (?:[ ](?:now|set[ ]to|still|currently))?[ \t]*:?
+          |(?<=[\w)])[ ]?[:=](?![:=])|[ \t]?[是为為は][：:]?)[ \t]*)
+     |(?P<line>[ \t]{0,4}\r?\n[ \t]{0,24}(?=\S{8,300}[ \t]{0,8}(?:\r?\n|\Z)))
      |(?P<space>\\*["'`*]{0,2}[ \t]{1,8})
     )""",
     re.X,
@@ -92,9 +98,12 @@ _CLOSING = {"“": "”", "‘": "’"}
 _PLAIN = lazy(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*+)*+")
 # A word, a dotted name or a call in lower case: no secret, whatever its name.
 _DULL = lazy(r"[A-Za-z_$]?[a-z_.-]*+(?:\(|[\s,;)\]}\[\\]|\Z)|\\*(\"|')[A-Za-z_]?[a-z_. -]*+\\*\1")
+_MAYBE_WORDS = lazy(r"\\*[\"']?[a-z]{8,64}(?![\w(.-])")
+_ENDS = frozenset(("", "\n", "\r", ";", "&", " ", "<", '"', "'", "\\"))
+_LABEL = lazy(r"[ \t>*-]{0,8}(?:[A-Za-z]{1,14} ){0,3}\Z")
 _ENCODED = lazy(r"[A-Za-z0-9+/=_.-]*+")
 _NEXT = lazy(
-    r"&(?=[\w.\[\]-]{1,60}=)|&amp;|&quot;|%26(?=\w)|\[REDACTED|\]\[REDACTED"
+    r"[，。；、]|&(?=[\w.\[\]-]{1,60}=)|&amp;|&quot;|%26(?=\w)|\[REDACTED|\]\[REDACTED"
     r"|;(?=[\w .-]{1,40}=|\s|$|(?:return|var|let|const)\b|[\w$]{1,30}[.({\[])"
     r"|[,;|](?=\\*[\"']?[\w.-]{1,40}\\*[\"']?[ ]?[=:])"
 )
@@ -141,7 +150,10 @@ class _Reader:
         """The secret that the name at `at` stands for, if there is one."""
         text = self._text
         if match.group("call") is None and _DULL.match(text, match.end()):
-            return None
+            if text[at : at + 2].lower() != "pa" and text[at : at + 2].lower() != "pw":
+                return None
+            if not _MAYBE_WORDS.match(text, match.end()):
+                return None
         start = self._name_start(at)
         name = text[start : match.end("rest")].strip(".-")
         kind = name_kind(name)
@@ -156,6 +168,10 @@ class _Reader:
             return None
         how = match.lastgroup or "op"
         if match.group("xml") == ">" and (start == 0 or text[start - 1] not in "<:/"):
+            return None
+        if how == "line" and not _LABEL.fullmatch(
+            text, text.rfind("\n", max(0, start - 60), start) + 1, start
+        ):
             return None
         if kind == "webhook":
             return _webhook(text, match.end())
@@ -187,7 +203,10 @@ class _Reader:
             and not placeholder(probe)
             and not reference(probe, quote is not None)
             and (how != "xml" or "<" in text[end : end + 4])
-            and strong(probe, kind, how, quoted=quote is not None, flag=flag, name=name)
+            and (
+                strong(probe, kind, how, quoted=quote is not None, flag=flag, name=name)
+                or (kind == "password" and self._words(probe, end, name, how, quote is not None))
+            )
         )
         if not good:
             if quote is None and end - first > PROBE:
@@ -197,6 +216,15 @@ class _Reader:
             rest = _ENCODED.match(text, end)
             end = rest.end() if rest else end
         return Found(first, end, "password" if kind == "password" else "secret")
+
+    def _words(self, value: str, end: int, name: str, how: str, quoted: bool) -> bool:
+        """A password of letters alone, where name and value are joined as settings are."""
+        after = self._text[end : end + 1]
+        if how not in ("op", "pair", "xml") and not (how == "args" and name.isupper()):
+            return False
+        if not quoted and after not in _ENDS:
+            return False
+        return words_alone(value, 8 if quoted or name.isupper() else 10)
 
 
 def _webhook(text: str, at: int) -> Found | None:
@@ -211,34 +239,47 @@ def _webhook(text: str, at: int) -> Found | None:
 
 def strong(value: str, kind: str, how: str, *, quoted: bool, flag: bool, name: str) -> bool:
     """Whether `value` is strong enough for the kind of its name and the way the two are joined."""
-    if how == "prose" or (how == "space" and not flag):
+    if how == "line":
         if kind == "password":
-            return prose_password(value) or (quoted and password_like(value, True))
-        issued = token_like(value, 16)
-        if how == "space" and not quoted and not ("_" in name or issued):
-            return False
-        return issued and (kind != "key" or len(value) >= 20)
+            return prose_password(value)
+        return token_like(value, 16) and (random_looking(value) or hex_like(value, 32))
+    if how == "prose" or (how == "space" and not flag):
+        return _said(value, kind, how, quoted=quoted, name=name)
     if how == "args" or how == "call":
         if kind == "password":
             return prose_password(value)
         return token_like(value, 16) and (kind != "key" or random_looking(value))
+    return _assigned(value, kind, name, quoted=quoted, flag=flag)
+
+
+def _said(value: str, kind: str, how: str, *, quoted: bool, name: str) -> bool:
+    """In a sentence, or with only blanks between name and value."""
     if kind == "password":
-        return password_like(value, quoted or flag)
+        return prose_password(value) or (quoted and password_like(value, True))
+    issued = token_like(value, 16)
+    if how == "space" and not quoted and not ("_" in name or issued):
+        return False
+    return issued and (kind != "key" or len(value) >= 20)
+
+
+def _assigned(value: str, kind: str, name: str, *, quoted: bool, flag: bool) -> bool:
+    """After a sign that assigns."""
+    short = name.isupper() and short_strong(value)
+    if kind == "password":
+        return short or password_like(value, quoted or flag)
     if kind == "secret":
         return token_like(value, 12) or prose_password(value)
     if kind == "token":
         if len(value) < 16 and any(c.isdigit() for c in value) and random_looking(value):
             return True
-        return token_like(value, 12 if flag else 16) or (
-            len(value) >= 12 and prose_password(value) and sum(c.isdigit() for c in value) >= 3
+        return (
+            short
+            or token_like(value, 12 if flag else 16)
+            or (len(value) >= 12 and prose_password(value) and sum(map(str.isdigit, value)) >= 3)
         )
     if name.lower() in ("key", "keys"):
-        return (
-            len(value) >= 20
-            and random_looking(value)
-            and not hex_like(value, 16)
-            and value.count("-") < 4
-        )
+        named = len(value) >= 20 and random_looking(value) and value.count("-") < 4
+        return named and not hex_like(value, 16)
     return token_like(value, 20)
 
 
@@ -285,8 +326,8 @@ def _plain(text: str, at: int) -> tuple[int, int]:
     if not match:
         return at, at
     value = match.group()
-    following = _NEXT.search(value)
-    if following:
+    following = _NEXT.search(text[at : match.end() + 48])
+    if following and following.start() < len(value):
         value = value[: following.start()]
     while value and value[-1] in _TRAILING:
         value = value[:-1]

@@ -82,6 +82,11 @@ _STRONG_KEY = _set(
     "credential"
 )
 
+_STRONG_KEYS = tuple(f"{word}key" for word in _STRONG_KEY)
+_NO_KEYS = tuple(
+    f"{word}key" for word in (*_NOT_KEY, "hoc", "tur", "mon", "don", "joc", "whis", "hus")
+)
+
 
 @lru_cache(maxsize=4096)
 def name_kind(name: str) -> str:
@@ -117,10 +122,18 @@ def _is_secret(word: str) -> bool:
 
 
 def _glued(word: str) -> bool:
-    """`adminkey`, `defaultpass`: a secret word at the end of one without borders."""
+    """`adminkey`, `acmepat`, `defaultpass`: a secret word at the end of one without borders."""
     if word.endswith("key"):
-        return any(word.endswith(strong, 0, -3) for strong in _STRONG_KEY)
+        return _strong_key(word) or (len(word) >= 7 and not word.endswith(_NO_KEYS))
+    if word.endswith("pat"):
+        return len(word) >= 6
+    if word.endswith("pw"):
+        return len(word) >= 4
     return word.endswith("pass") and word not in _NO_PASS
+
+
+def _strong_key(word: str) -> bool:
+    return word.endswith(_STRONG_KEYS)
 
 
 def _url_of_webhook(word: str, after: list[str]) -> bool:
@@ -130,7 +143,7 @@ def _url_of_webhook(word: str, after: list[str]) -> bool:
 
 
 def _kind_of(word: str, before: list[str], name: str) -> str:
-    if word in PASSWORD or word.endswith((*_ENDINGS, "pass")):
+    if word in PASSWORD or word.endswith((*_ENDINGS, "pass", "pw")):
         return "" if word == "pass" and name == "PASS" else "password"
     if word == "webhook":
         return "webhook"
@@ -138,6 +151,10 @@ def _kind_of(word: str, before: list[str], name: str) -> str:
         return _kind_of_key(before)
     if word.endswith(("token", "tokens")):
         return "" if any(other in _NOT_TOKEN for other in before[-2:]) else "token"
+    if word.endswith("pat") or (
+        word.endswith("key") and word not in TOKEN and not _strong_key(word)
+    ):
+        return "key"
     if word in ("license", "licence", "seed", "salt", "pepper", "sid", "dsn", "otp", "pat"):
         return "key"
     return (

@@ -43,7 +43,7 @@ _REFERENCE = lazy(
     r"#\{|@\{|env[.:(\[]|process\.env|os\.(?:environ|getenv)|ENV\[|System\.getenv|import\.meta|vault:|arn:aws|op://|ref\+|"
     r"secretref:|projects/|file:|data:[a-z]|@\w+\.?\w*\(|ENC\[|AQICAH|ansible-vault|\$ANSIBLE|!vault|sops:|"
     r"\[REDACTED|\[redacted|\(redacted|\*\*\*|secretsmanager|ssm:|keyring:|config\.|settings\.|self\.|this\.|args\.|opts\.|options\.|"
-    r"req\.|ctx\.|props\.|state\.|data\.|params\.|sha(?:1|256|384|512)[-:]|h1:|md5[-:]|urn:|spdx"
+    r"Ag[A-D][A-Za-z0-9+/]{200}|req\.|ctx\.|props\.|state\.|data\.|params\.|sha(?:1|256|384|512)[-:]|h1:|md5[-:]|urn:|spdx"
 )
 _MARKED = lazy(r"\[REDACTED(?::|\])|\*{3}|x{6}|X{6}|\.{3}\Z|…\Z|•{3}")
 _CALL = lazy(
@@ -210,6 +210,34 @@ _WORDY = lazy(
 def _wordy(value: str) -> bool:
     """An identifier with a number, such as `test_case_2`, or an amount, such as `30days`."""
     return _WORDY.fullmatch(value) is not None
+
+
+# Ends and parts of words that stand beside a secret name in code and in sentences.
+_COMMON_END = lazy(
+    r"(?:tion|sion|ment|ness|[ae]nce|[ai]ble|ally|ious|ical|i[sz]ed?|i[sz]ing|ated?|ating|less|ship"
+    r"|ology|graphy|ility|where|thing|one)s?\Z"
+)
+_SHORT_END = lazy(r"(?:ing|ed|[eo]rs?|ive|[oa]ry|ity|ful|ous|[ea]nt|al|ly|ify|ch|th|ck|ss|text)\Z")
+_COMMON_PART = lazy(
+    r"pass|secret|token|cred|auth|login|user|admin|value|string|field|input|text|error|test|example"
+    r"|default|required|hidden|missing|valid|expire|correct|match|hash|crypt|encod|variable|config"
+    r"|param|name|function|undefined|unknown|whatever|setting|change"
+)
+
+
+def words_alone(value: str, size: int) -> bool:
+    """Whether lower case letters alone may be a password: long, and no word of code or prose."""
+    if len(value) < size or not (value.isascii() and value.isalpha() and value.islower()):
+        return False
+    if _COMMON_PART.search(value) or _COMMON_END.search(value):
+        return False
+    return len(value) >= 11 or not _SHORT_END.search(value)
+
+
+def short_strong(value: str) -> bool:
+    """Six or seven letters and digits, as weak passwords in environments are."""
+    digits = sum(c.isdigit() for c in value)
+    return len(value) >= 6 and value.isalnum() and 2 <= digits < len(value) and not _wordy(value)
 
 
 def prose_password(value: str) -> bool:
