@@ -20,6 +20,7 @@ from ijfw_core.text import digest
 IDLE_SECONDS = 600  # after which a session that nobody ended is concluded
 KEPT_SECONDS = 60 * 86400  # that the ids of judged signals are kept after the session's last one
 MOST_IDS = 4000
+WORKER_LOCK = "drain.lock"  # in `.ijfw/run`
 
 
 class Running(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,7 +86,7 @@ def ended(place: Roots) -> list[Running]:
 
 def worker_lock(place: Roots) -> Path:
     """The lock that the project's one worker holds."""
-    return place.folder / "run" / "drain.lock"
+    return place.folder / "run" / WORKER_LOCK
 
 
 def get(place: Roots, session: str) -> Running | None:

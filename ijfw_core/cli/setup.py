@@ -111,18 +111,23 @@ def uninstall(
     if not as_json:
         _show(opened, planned, [f"deleted for good: {path}" for path in doomed])
     left: list[str] = []
+    stub = ""
     if not dry_run:
         if purge and not yes:
             _confirm(f"Delete {len(doomed)} folders with all memory for good?", must=True)
         elif planned and not yes and not as_json:
             _confirm("Write this?")
         settings.remove(opened.home, planned)
-        left = deleting.purge(opened.home, folders) if purge else []
+        if purge:
+            left, stub = deleting.purge(opened.home, folders)
     if as_json:
         answer = _as_json(opened, planned, dry_run=dry_run)
-        emit_json(answer | {"purged": [] if dry_run else doomed, "left": left})
+        emit_json(answer | {"purged": [] if dry_run else doomed, "left": left, "stub": stub})
     else:
         _tell_uninstall(planned, doomed, left, dry_run=dry_run)
+        if stub:
+            warn(f"{stub} stays and does nothing, for agents that still run. When they have ended: "
+                 "run this again, or delete it.")  # fmt: skip
 
 
 class _Opened:

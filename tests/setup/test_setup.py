@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ijfw_core import files, purge
 from ijfw_core.errors import IjfwError, RefusedError
 from ijfw_core.setup import Planned, _swap
 from ijfw_hookspecs import FileEdit
@@ -235,9 +236,57 @@ def test_uninstall_keeps_memory_and_purge_deletes_it(computer: Any, tree: Any) -
     done = computer.ok("uninstall", "--purge", "--yes", "--json").json
     assert str(computer.project / ".ijfw") in done["purged"]
     assert done["left"] == [str(computer.project / ".ijfw/notes.txt")]
-    assert not computer.ours.exists()
+    assert tree(computer.ours).keys() == {"hook.py"}
+    assert done["stub"] == str(computer.ours / "hook.py")
     left = {name for name in tree(computer.project / ".ijfw") if name != ".gitignore"}
     assert left == {"team/shared.md", "notes.txt"}
+
+
+def test_a_purge_does_not_block_agents_that_still_run(computer: Any) -> None:
+    """They keep the lines they started with; exit status 2 of a lost script would be a veto."""
+    computer.ok("setup", "claude-code")
+    computer.ok("consent", "yes")
+    hooks = json.loads(computer.settings.read_text())["hooks"]
+    lines = {event: rows[-1]["hooks"][0]["command"] for event, rows in hooks.items()}
+    said = computer.ok("uninstall", "--purge", "--yes")
+    assert "for agents that still run" in said.err
+    payload = {"session_id": "s1", "cwd": str(computer.project), "prompt": "always use tabs"}
+    for event, line in lines.items():
+        done = subprocess.run(
+            ["/bin/sh", "-c", line],
+            input=json.dumps({**payload, "hook_event_name": event}).encode(),
+            env=computer.env,
+            capture_output=True,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), event
+    assert {path.name for path in computer.ours.iterdir()} == {"hook.py"}
+    assert not (computer.project / ".ijfw").exists()
+    again = computer.ok("uninstall", "--purge", "--yes", "--json").json
+    assert (again["stub"], again["left"]) == ("", [])
+    assert not computer.ours.exists()
+
+
+def test_a_setup_after_a_purge_works_again(computer: Any) -> None:
+    computer.ok("setup", "claude-code")
+    computer.ok("uninstall", "--purge", "--yes")
+    computer.ok("setup", "claude-code")
+    assert not computer.findings("hooks")
+
+
+def test_a_purge_waits_for_a_session_that_is_being_judged(
+    computer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(purge, "WORKER_SECONDS", 0.05)
+    computer.ok("setup", "claude-code")
+    computer.ok("consent", "yes")
+    computer.ok("remember", "deploys go through staging first")
+    folder = computer.project / ".ijfw"
+    with files.lock(folder / "run" / "drain.lock", 1, folder):
+        assert computer.run("uninstall", "--purge", "--yes").code != 0
+        assert list((folder / "memory").glob("*.md"))
+    computer.ok("uninstall", "--purge", "--yes")
+    assert not folder.exists()
+    assert {path.name for path in computer.ours.iterdir()} == {"hook.py"}
 
 
 def test_purge_finds_the_hooks_of_other_projects(computer: Any) -> None:
