@@ -20,6 +20,7 @@ from ijfw_hookspecs import Notice
 Raw = dict[str, dict[str, Any]]
 
 MAX_BYTES = 256 * 1024  # of one config file; ours are a few lines long
+MAX_DOTS = 200  # in one line; the parser takes quadratic time for the parts of a key
 NO_PLUGINS = "plugins.only="  # as a flag: built-ins only
 
 _ALIASES = {  # environment variables that are not named IJFW_<SECTION>_<KEY>
@@ -116,9 +117,11 @@ def parse(data: bytes, name: str) -> Raw:
         return {}
     import tomllib
 
+    if any(line.count(b".") > MAX_DOTS for line in data.split(b"\n")):
+        raise UsageError(f"{name} has a line with more than {MAX_DOTS} dots.")
     try:
         raw = tomllib.loads(data.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also a number of 4300 digits
         raise UsageError(f"{name} is not valid TOML: {error}.") from error
     plugins = raw.get("plugins")
     if isinstance(plugins, dict):

@@ -94,6 +94,6 @@ def _read(home: Path) -> dict[str, Any]:
         if state.st_uid != os.geteuid() or state.st_mode & 0o022:
             return {}
         raw = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return {key: value for key, value in raw.items() if isinstance(value, dict)}

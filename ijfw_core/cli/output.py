@@ -18,10 +18,17 @@ json_option = click.option("--json", "as_json", is_flag=True, help="One JSON obj
 
 
 def emit_json(value: Any) -> None:
-    """One JSON document on stdout, nothing else."""
+    """One JSON document on stdout, nothing else. Bytes that are no UTF-8 come out as U+FFFD."""
     import msgspec
 
-    sys.stdout.write(msgspec.json.encode(value).decode("utf-8", "replace") + "\n")
+    try:
+        data = msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        import json
+
+        text = json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
+        data = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+    click.echo(data)  # bytes: JSON is UTF-8 whatever the terminal speaks
 
 
 def say(text: str = "") -> None:

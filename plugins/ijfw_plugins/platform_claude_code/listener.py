@@ -17,6 +17,8 @@ MAX_PENDING = 200  # calls without a result; a session has a few at a time
 MAX_SEEN = 1000  # records that are known again when they come twice
 _ID = 10  # hex digits by which a seen record is remembered
 
+_FOREIGN = frozenset({"mcp", "agent"})  # their errors may claim that a person said something
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -98,14 +100,14 @@ class Listener:
         results = records.blocks(line.content, "tool_result")
         for block in results:
             self._hear_result(record, block, alone=len(results) == 1)
-        if results or record.is_meta is True or record.is_compact_summary is True:
+        if results or not records.is_typed(record):
             return
         self._hear_prompt(record, line.content, records.text(record.uuid))
 
     def _hear_attachment(self, record: records.Record) -> None:
         """A prompt that was typed while the agent worked stands in no user record."""
         found = records.attachment(record)
-        if found is None or found.type != "queued_command" or record.is_meta is True:
+        if found is None or found.type != "queued_command" or not records.is_typed(record):
             return
         if found.commandMode in (None, "prompt"):
             turn = records.text(found.source_uuid) or records.text(record.uuid)
@@ -138,7 +140,7 @@ class Listener:
         tool, said_no = tools.finish(call, said or failure, is_error=is_error, ok_code=ok_code)
         turn = records.text(record.prompt_id) or self._turn
         self._add(record, kind="tool_end", tool=tool, turn=turn, synthetic=said_no)
-        if said_no and (words := texts.said_instead(said or failure)):
+        if said_no and call.kind not in _FOREIGN and (words := texts.said_instead(said or failure)):
             reply = self._last_reply()
             self._add(record, kind="prompt", text=words, reply=reply, turn=call.id)
 
@@ -161,7 +163,7 @@ class Listener:
         return self._reply
 
     def _agent_in(self, record: records.Record) -> str:
-        if self._agent or record.is_sidechain is True:
+        if self._agent or record.is_sidechain is True or records.text(record.agent_id):
             return records.text(record.agent_id) or self._agent or "sidechain"
         return ""
 

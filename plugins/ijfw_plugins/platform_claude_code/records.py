@@ -23,6 +23,8 @@ class Record(Struct, rename="camel", gc=False):
     is_meta: Any = None
     is_sidechain: Any = None
     is_compact_summary: Any = None
+    is_visible_in_transcript_only: Any = None
+    origin: Any = None  # {"kind": "human" | "channel" | "peer" | "task-notification" | ...}
     agent_id: Any = None
     prompt_id: Any = None
     leaf_uuid: Any = None
@@ -172,6 +174,13 @@ def blocks(content: object, kind: str) -> list[dict[str, Any]]:
     if not isinstance(content, list):
         return []
     return [block for block in content if isinstance(block, dict) and block.get("type") == kind]
+
+
+def is_typed(record: Record) -> bool:
+    """Whether a user record may be what a person typed, not what the client or an agent put in."""
+    kind = record.origin.get("kind") if isinstance(record.origin, dict) else None
+    marks = (record.is_meta, record.is_compact_summary, record.is_visible_in_transcript_only)
+    return kind in (None, "human") and not any(mark is True for mark in marks)
 
 
 def is_ours(line: Line) -> bool:
