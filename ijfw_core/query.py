@@ -34,7 +34,7 @@ _WORD = re.compile(r"[\w.-]{1,64}\Z")
 _YES, _NO = frozenset({"yes", "true", "1", "on", "all"}), frozenset({"no", "false", "0", "off"})
 _HISTORY = re.compile(
     r"\b(?:used to (?:use|be|do|have)|previous(?:ly)?|formerly|originally|no longer|history of"
-    r"|before (?:we|that|it|the) (?:switch|mov|migrat|chang)|superseded|back then|old(?:er)? rules?"
+    r"|before (?:we|that|it|the) (?:switch|mov|migrat|chang)|back then|old(?:er)? rules?"
     r"|did we (?:use|have) before)\w*\b",
     re.I,
 )

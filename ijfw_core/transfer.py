@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from ijfw_core import service, worker
 from ijfw_core.grammar import is_id
 from ijfw_core.project import Project
-from ijfw_core.text import cap, clean, digest, new_id, one_line, utc
+from ijfw_core.text import cap, clean, digest, format_time, new_id, one_line, parse_time
 from ijfw_core.writer import Run
 from ijfw_hookspecs import Candidate, Change, Entry, Fact, Notice, Tier
 
@@ -39,13 +39,13 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     content: str = ""
     why: str = ""
     how_to_apply: str = ""
-    stored: datetime | None = None
+    stored: str = ""  # ISO 8601, a date alone is midnight in UTC
     session: str = ""
     tags: tuple[str, ...] = ()
     tier: Literal["", "knowledge", "journal", "global"] = ""
     confidence: float = 1.0
-    valid_from: datetime | None = None
-    valid_to: datetime | None = None
+    valid_from: str = ""
+    valid_to: str = ""
     superseded_by: str = ""
     facts: tuple[Fact, ...] = ()
 
@@ -135,7 +135,7 @@ class _Import:
                 facts=line.facts,
             ),
         )
-        stored = utc(line.stored) if line.stored else self.project.now
+        stored = _time("stored", line.stored) or self.project.now
         tier: Tier = line.tier or ("knowledge" if kind in _CURATED else "journal")
         return Entry(
             id=line.id or new_id(stored),
@@ -150,8 +150,8 @@ class _Import:
             origin="import",
             session=one_line(clean(line.session))[:128],
             confidence=min(max(line.confidence, 0.0), 1.0),
-            valid_from=utc(line.valid_from) if line.valid_from else None,
-            valid_to=utc(line.valid_to) if line.valid_to else None,
+            valid_from=_time("valid_from", line.valid_from),
+            valid_to=_time("valid_to", line.valid_to),
             superseded_by=line.superseded_by if is_id(line.superseded_by) else "",
             facts=candidate.facts,
         )
@@ -198,6 +198,13 @@ class _Import:
         self.project.memory.refresh()
 
 
+def _time(name: str, text: str) -> datetime | None:
+    moment = parse_time(text) if text else None
+    if text and moment is None:
+        raise ValueError(f"{name} is no time")
+    return moment
+
+
 def _text_of(entry: Entry) -> str:
     """What makes two entries the same for an import."""
     parts = (entry.kind, entry.summary, entry.content, entry.why, entry.how_to_apply)
@@ -214,13 +221,13 @@ def export(project: Project, tiers: Sequence[Tier] = ()) -> Iterator[str]:
             content=entry.content,
             why=entry.why,
             how_to_apply=entry.how_to_apply,
-            stored=entry.stored,
+            stored=format_time(entry.stored),
             session=entry.session,
             tags=entry.tags,
             tier=entry.tier if entry.tier in ("knowledge", "journal", "global") else "",
             confidence=entry.confidence,
-            valid_from=entry.valid_from,
-            valid_to=entry.valid_to,
+            valid_from=format_time(entry.valid_from) if entry.valid_from else "",
+            valid_to=format_time(entry.valid_to) if entry.valid_to else "",
             superseded_by=entry.superseded_by,
             facts=entry.facts,
         )

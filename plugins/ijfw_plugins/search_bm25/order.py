@@ -15,6 +15,7 @@ TIE = 0.01  # most that being recent adds to a score of 0..1: it decides between
 NEWEST = 0.4  # share of a score that goes by age where the newest is asked for
 IN_WINDOW = 0.15  # what being stored in the span that the question names adds
 FLOOR = 0.08  # coverage below which an entry only shares a common word with the question
+FEW = 50  # entries; in a smaller memory it says little that a word is common
 SURE = 0.1  # score from which the coverage need not be looked at
 KNOWN = 0.3  # share of the question's weight below which memory does not know what is asked
 BESIDE = 0.75  # of its score that an entry keeps that only its neighbours speak for
@@ -72,9 +73,14 @@ def hits(ranker: Ranker, query: Query, over: frozenset[int]) -> list[Hit]:
         found = _with_phrases(_load(found), question.phrases) or found
     _weigh_time(found, question)
     found = _load(_sorted(found, over)[: want + _SLACK])
-    if _is_strange(question) and all(ranker.coverage(one.row.n) < KNOWN for one in found):
+    if (
+        question.strange
+        and ranker.count >= FEW
+        and all(ranker.coverage(one.row.n) < KNOWN for one in found)
+    ):
         return []
-    found = [one for one in found if one.score >= SURE or ranker.coverage(one.row.n) >= FLOOR]
+    if ranker.count >= FEW:
+        found = [one for one in found if one.score >= SURE or ranker.coverage(one.row.n) >= FLOOR]
     more = _hop(ranker, found)
     if query.include_superseded:
         more += _before(ranker, found)
@@ -109,12 +115,6 @@ def _sorted(found: Sequence[Found], over: frozenset[int]) -> list[Found]:
     return sorted(
         found, key=lambda one: (one.row.n in over, -one.score, -one.row.stored, one.row.id)
     )
-
-
-def _is_strange(question: Question) -> bool:
-    """Whether most of what is asked are words that memory does not have."""
-    known = sum(term.weight for term in question.terms)
-    return known < 0.5 * question.total
 
 
 def _load(found: list[Found]) -> list[Found]:

@@ -3,6 +3,7 @@
 import math
 import re
 import sqlite3
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ijfw_hookspecs import Context, Query
@@ -39,6 +40,7 @@ class Question(NamedTuple):
     total: float  # of the weights, of terms that memory does not have too
     phrases: tuple[str, ...]  # normalised
     allowed: frozenset[int] | None  # numbers that pass the filters; None = all
+    strange: bool  # memory does not have most of the words
     newest: bool
     window: Window | None
 
@@ -66,9 +68,16 @@ def ask(db: sqlite3.Connection, count: int, query: Query, context: Context) -> Q
         total=sum(term.weight for term in terms if term.number or term.text in heads),
         phrases=tuple(normal(phrase) for phrase in query.phrases if normal(phrase)),
         allowed=_allowed(db, query),
+        strange=_is_strange(terms, heads),
         newest=query.newest or bool(_NEWEST.search(query.text)),
         window=words.window(query.text, now),
     )
+
+
+def _is_strange(terms: Sequence[Term], heads: set[str]) -> bool:
+    """Whether memory has less than half of the words that say what is asked."""
+    said = [bool(term.number) for term in terms if term.text in heads - words.ASKING]
+    return 2 * sum(said) < len(said)
 
 
 def normal(text: str) -> str:

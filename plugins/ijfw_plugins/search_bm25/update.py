@@ -80,7 +80,8 @@ class Update:
             return
         for table in _TABLES:
             self.db.execute(f"DELETE FROM {table}")
-        self._set("words", rules)
+        for key, value in (("words", rules), ("count", 0), ("size", 0)):
+            self._set(key, value)
 
     def tier(self, tier: Tier, memory: Memory) -> None:
         """Take in what changed in a tier."""

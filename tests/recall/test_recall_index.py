@@ -1,0 +1,343 @@
+"""The index follows the files, equals a rebuild, and is never needed."""
+
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from ijfw_core import recall, service
+from ijfw_core.grammar import entry as blocks
+from ijfw_core.project import Project
+from ijfw_hookspecs import Entry
+from ijfw_plugins import search_bm25
+from ijfw_plugins.search_bm25 import database, update
+from ijfw_plugins.search_bm25.postings import unpack
+from ijfw_plugins.search_bm25.update import PARTS
+from ijfw_tests.entries import memory
+
+Ids = Callable[[Project, str], list[str]]
+
+
+def dump(path: Path) -> dict[str, Any]:
+    """What an index says, without the numbers that it gives to entries and terms."""
+    with sqlite3.connect(path) as db:
+        columns = "tier, id, digest, path, kind, session, stored, size, shown, windowed, starts,"
+        rows = db.execute(f"SELECT n, {columns} ends, successor, before, after, entry FROM docs")
+        docs = {row[0]: row[1:] for row in rows}
+        names = {n: row[:2] for n, row in docs.items()} | {0: None}
+        tags = sorted((tag, names[n]) for tag, n in db.execute("SELECT tag, n FROM tags"))
+        terms = {t: (term, df) for t, term, df in db.execute("SELECT t, term, df FROM terms")}
+        postings: dict[Any, list[Any]] = {}
+        for key, blob in db.execute("SELECT k, list FROM postings"):
+            part = unpack(blob)
+            pairs = zip(part.numbers, part.codes, strict=True)
+            postings.setdefault(terms[key // PARTS], []).extend((names[n], c) for n, c in pairs)
+        meta = dict(db.execute("SELECT key, value FROM meta"))
+    db.close()
+    return {
+        "docs": sorted(
+            (*row[:13], names[row[13]], names[row[14]], row[15]) for row in docs.values()
+        ),
+        "tags": tags,
+        "postings": {term: sorted(rows) for term, rows in sorted(postings.items())},
+        "terms": sorted(terms.values()),
+        "meta": meta,
+    }
+
+
+def rebuilt(place: Any) -> dict[str, Any]:
+    """The same files, indexed at once."""
+    project = place.open()
+    recall.reindex(project)
+    return dump(place.index)
+
+
+def test_nothing_is_written_where_there_is_no_memory(tmp_path: Path, place: Any, ids: Ids) -> None:
+    (place.root / ".ijfw" / "memory").rmdir()
+    assert ids(place.open(), "anything") == []
+    assert not place.index.exists()
+
+
+def test_it_is_private_and_out_of_git(place: Any, ids: Ids) -> None:
+    place.write(memory("a", "use pytest"))
+    assert ids(place.open(), "pytest") == ["a"]
+    assert place.index.stat().st_mode & 0o077 == 0
+    assert (place.index.parent / ".gitignore").read_text() == "*\n"
+
+
+def test_a_hand_edit_is_found_by_the_next_search(place: Any, ids: Ids) -> None:
+    place.write(memory("a", "use pytest"), memory("b", "use Postgres"))
+    project = place.open()
+    assert ids(project, "walrus") == []
+    text = place.knowledge.read_text()
+    place.knowledge.write_text(text.replace("use Postgres", "use Walrus"))
+    assert ids(project, "walrus") == ["b"], "in the same process"
+    assert ids(project, "Postgres") == []
+    place.knowledge.write_text(text + "---\ntype: decision\nsummary: keep the zebra\n---\n\n\n")
+    assert ids(place.open(), "walrus") == []
+    assert len(ids(place.open(), "zebra")) == 1
+
+
+def test_an_entry_deleted_by_hand_is_gone(place: Any, ids: Ids) -> None:
+    a, b = memory("a", "use pytest"), memory("b", "use Postgres")
+    place.write(a, b)
+    project = place.open()
+    assert ids(project, "pytest") == ["a"]
+    place.write(b)
+    assert ids(project, "pytest") == []
+    assert dump(place.index) == rebuilt(place)
+    place.knowledge.unlink()
+    assert ids(project, "Postgres") == []
+
+
+def test_an_edit_of_the_same_size_at_the_same_time_is_seen(place: Any, ids: Ids) -> None:
+    place.write(memory("a", "use abcd"))
+    project = place.open()
+    assert ids(project, "abcd") == ["a"]
+    before = place.knowledge.stat()
+    place.write(memory("a", "use wxyz"))
+    os.utime(place.knowledge, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert ids(project, "wxyz") == ["a"], "young files are looked at again"
+
+
+def test_an_editor_that_puts_a_new_file_in_place(place: Any, ids: Ids) -> None:
+    place.write(memory("a", "use pytest"))
+    project = place.open()
+    assert ids(project, "walrus") == []
+    new = place.knowledge.with_suffix(".tmp")
+    new.write_text(blocks.render(memory("a", "use Walrus")))
+    os.replace(new, place.knowledge)
+    assert ids(project, "walrus") == ["a"]
+
+
+def test_a_touched_file_is_not_read_again(place: Any, ids: Ids, monkeypatch: Any) -> None:
+    place.write(memory("a", "use pytest"))
+    project = place.open()
+    assert ids(project, "pytest") == ["a"]
+    os.utime(place.knowledge, ns=(1, 1))
+    monkeypatch.setattr(type(project.memory), "changed", _never)
+    assert ids(project, "pytest") == ["a"]
+
+
+def _never(*_: Any) -> None:
+    raise AssertionError("read")
+
+
+def test_what_the_writer_writes_is_found(place: Any, ids: Ids) -> None:
+    project = place.open()
+    first = service.store(project, "use Postgres 16", kind="decision").id
+    assert ids(project, "postgres") == [first]
+    second = service.store(project, "use Postgres 17", kind="decision").id
+    assert ids(project, "postgres") == [second]
+    assert dump(place.index) == rebuilt(place)
+
+
+def test_of_one_id_in_two_tiers_the_first_tiers_is_shown(place: Any, ids: Ids) -> None:
+    project = place.open()
+    name = service.store(
+        project, "use Postgres 16", kind="decision", content="for row level security"
+    ).id
+    assert ids(project, "row level security") == [name]
+    text = place.knowledge.read_text()
+    place.knowledge.write_text("")
+    assert ids(project, "Postgres") == [name], "the line in the journal"
+    assert ids(project, "security") == []
+    place.knowledge.write_text(text)
+    assert ids(project, "security") == [name]
+    assert dump(place.index) == rebuilt(place)
+
+
+WORDS = ["alpha", "beta", "gamma", "delta", "use", "never", "NEBULA-12", "café", "c++", "retry"]
+TEXT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
+ENTRY = st.builds(
+    lambda n, text, content, session, tags, over: replace(
+        memory(f"e{n}", text, content), session=session, tags=tags, superseded_by=over
+    ),
+    st.integers(0, 11), TEXT, TEXT, st.sampled_from(["", "s1", "s2"]),
+    st.lists(st.sampled_from(["a", "a/b", "B"]), max_size=2).map(tuple),
+    st.sampled_from(["", "", "e1"]),
+)  # fmt: skip
+STATES = st.lists(
+    st.lists(ENTRY, max_size=8, unique_by=lambda entry: entry.id), min_size=2, max_size=5
+)
+
+
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(STATES)
+def test_an_index_that_grew_equals_one_made_at_once(place: Any, states: list[list[Entry]]) -> None:
+    project = place.open()
+    for entries in states:
+        place.write(*entries)
+        recall.search(project, "alpha")
+    assert dump(place.index) == rebuilt(place)
+
+
+def test_a_large_index_that_grew_equals_one_made_at_once(place: Any) -> None:
+    """More than one part, and entries that leave the middle of them."""
+    chance = random.Random(5)
+    entries = [
+        memory(f"e{n}", " ".join(chance.choices(WORDS, k=3)), session=f"s{n // 7}")
+        for n in range(4300)
+    ]
+    project = place.open()
+    place.write(*entries[:4000])
+    recall.search(project, "alpha")
+    kept = [entry for n, entry in enumerate(entries) if n % 5]
+    place.write(*kept)
+    recall.search(project, "alpha")
+    assert dump(place.index) == rebuilt(place)
+
+
+def test_a_killed_build_is_finished(place: Any, ids: Ids, monkeypatch: Any) -> None:
+    place.write(*(memory(f"e{n}", f"word{n}", session="s") for n in range(20)))
+    real = update.Update.finish
+
+    def killed(self: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(update.Update, "finish", killed)
+    with pytest.raises(KeyboardInterrupt):
+        ids(place.open(), "word3")
+    monkeypatch.setattr(update.Update, "finish", real)
+    assert ids(place.open(), "word3")[0] == "e3"
+    assert dump(place.index) == rebuilt(place)
+
+
+@pytest.mark.parametrize("harm", ["zeros", "text", "empty", "cut"])
+def test_a_broken_file_is_moved_aside_and_made_anew(place: Any, ids: Ids, harm: str) -> None:
+    place.write(*(memory(f"e{n}", f"word{n} of many") for n in range(200)))
+    assert ids(place.open(), "word7") == ["e7"]
+    search_bm25._open.popitem()[1].close()
+    data = place.index.read_bytes()
+    harmed = {
+        "zeros": data[:4096] + bytes(len(data) - 4096), "text": b"not a database " * 500,
+        "empty": b"", "cut": data[: len(data) // 2],
+    }[harm]  # fmt: skip
+    place.index.write_bytes(harmed)
+    assert ids(place.open(), "word7") == ["e7"]
+    assert dump(place.index) == rebuilt(place)
+
+
+def test_a_newer_schema_is_left_alone_and_memory_scanned(place: Any, ids: Ids) -> None:
+    place.write(memory("a", "use pytest"))
+    place.index.parent.mkdir()
+    with sqlite3.connect(place.index) as db:
+        db.execute(f"PRAGMA user_version = {database.SCHEMA + 1}")
+    db.close()
+    before = place.index.read_bytes()
+    hits = recall.search(place.open(), "pytest")
+    assert [(hit.entry.id, hit.retriever) for hit in hits] == [("a", "scan")]
+    assert place.index.read_bytes() == before
+
+
+def test_an_older_schema_is_brought_forward(place: Any, ids: Ids, monkeypatch: Any) -> None:
+    place.write(memory("a", "use pytest"))
+    assert ids(place.open(), "pytest") == ["a"]
+    search_bm25._open.popitem()[1].close()
+    more = (*database._STEPS, "CREATE TABLE later (x INTEGER);")
+    monkeypatch.setattr(database, "_STEPS", more)
+    monkeypatch.setattr(database, "SCHEMA", len(more))
+    assert ids(place.open(), "pytest") == ["a"]
+    with sqlite3.connect(place.index) as db:
+        assert db.execute("PRAGMA user_version").fetchone()[0] == len(more)
+        assert db.execute("SELECT count(*) FROM later").fetchone() == (0,)
+    db.close()
+
+
+def test_other_rules_for_terms_make_it_anew(place: Any, ids: Ids, monkeypatch: Any) -> None:
+    place.write(memory("a", "use pytest"))
+    assert ids(place.open(), "pytest") == ["a"]
+    search_bm25._open.popitem()[1].close()
+    monkeypatch.setattr(search_bm25.index, "WORDS", "another")
+    place.write(memory("a", "use pytest"), memory("b", "use tox"))
+    assert ids(place.open(), "tox") == ["b"]
+    assert dump(place.index) == rebuilt(place)
+
+
+def test_an_index_that_is_deleted_under_a_process_is_made_anew(place: Any, ids: Ids) -> None:
+    place.write(memory("a", "use pytest"))
+    project = place.open()
+    assert ids(project, "pytest") == ["a"]
+    place.index.unlink()
+    assert ids(project, "pytest") == ["a"]
+    assert place.index.exists()
+
+
+@pytest.mark.parametrize("where", ["folder", "file"])
+def test_a_link_is_not_followed(place: Any, ids: Ids, tmp_path: Path, where: str) -> None:
+    place.write(memory("a", "use pytest"))
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    if where == "folder":
+        place.index.parent.symlink_to(outside)
+    else:
+        place.index.parent.mkdir()
+        place.index.symlink_to(outside / "x.db")
+    hits = recall.search(place.open(), "pytest")
+    assert [(hit.entry.id, hit.retriever) for hit in hits] == [("a", "scan")]
+    assert list(outside.iterdir()) == []
+
+
+def test_a_lock_that_another_holds_is_not_waited_for_long(
+    place: Any, ids: Ids, monkeypatch: Any
+) -> None:
+    place.write(memory("a", "use pytest"))
+    project = place.open()
+    assert ids(project, "pytest") == ["a"]
+    place.write(memory("a", "use Walrus"))
+    real = database.locked
+    with real(place.index.parent):
+        monkeypatch.setattr(search_bm25.index, "locked", lambda folder: real(folder, wait=0.05))
+        hits = recall.search(project, "walrus")
+    assert [(hit.entry.id, hit.retriever) for hit in hits] == [("a", "scan")]
+
+
+def test_two_processes_write_one_index(place: Any, ids: Ids) -> None:
+    code = (
+        "import sys; from pathlib import Path; from ijfw_core.project import open_project;"
+        "from ijfw_core import recall;"
+        "p = open_project(Path(sys.argv[1]), {'HOME': sys.argv[2], 'IJFW_HOME': sys.argv[2]},"
+        " third_party=False); print([h.entry.id for h in recall.search(p, 'word3')])"
+    )
+    place.write(*(memory(f"e{n}", f"word{n}") for n in range(300)))
+    command = [sys.executable, "-c", code, str(place.root), place.env["HOME"]]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert {process.communicate()[0].strip() for process in running} == {"['e3']"}
+    assert dump(place.index) == rebuilt(place)
+
+
+def test_a_forgotten_memory_leaves_the_index(place: Any, ids: Ids) -> None:
+    from ijfw_core.forget import forget
+
+    project = place.open()
+    name = service.store(project, "the walrus is named Tusk", kind="decision").id
+    assert ids(project, "walrus") == [name]
+    forget(project.writer, [name])
+    project.memory.refresh()
+    assert ids(project, "walrus") == []
+    files = [path for path in place.index.parent.rglob("*") if path.is_file()]
+    assert not any(b"Tusk" in path.read_bytes() for path in files)
+
+
+def test_a_secret_that_a_person_wrote_is_in_no_index(place: Any, ids: Ids) -> None:
+    secret = "ghp" + "_" + "".join(random.Random(3).choices("abcDEF0123456789xyzQRS", k=36))
+    place.knowledge.write_text(
+        f"---\ntype: decision\nsummary: the token is {secret}\n---\nIt is {secret}, walrus.\n\n"
+    )
+    project = place.open()
+    hits = recall.search(project, "walrus token")
+    assert len(hits) == 1
+    assert secret not in repr(hits)
+    assert secret.encode() not in place.index.read_bytes()
+    assert secret[:12].lower().encode() not in place.index.read_bytes().lower()

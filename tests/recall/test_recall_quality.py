@@ -1,0 +1,158 @@
+"""What is found, in which order, and what is not."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from ijfw_core import bench_recall, recall
+from ijfw_core.project import Project
+from ijfw_tests.entries import memory
+
+Ids = Callable[[Project, str], list[str]]
+SET = Path(__file__).with_name("recall-set.jsonl")
+
+
+def test_the_set_that_ships() -> None:
+    result = bench_recall.run(SET)
+    assert result.items.questions >= 60
+    assert result.items.recall["5"] >= 0.97
+    assert result.items.recall["1"] >= 0.75
+    assert result.items.mrr >= 0.88
+    assert result.abstained_right == 1
+    assert result.forbidden_above == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ("NEBULA-2287", "a"), ("nebula", "a"), ("2287", "a"), ("foo(bar)", "b"), ("bar)", "b"),
+        ("c++", "c"), ("C++20", "c"), ("src/app/main.py", "d"), ("main.py", "d"),
+        ("shop.cart.total", "e"), ("cart", "e"), ("parseUrl", "f"), ("parse url", "f"),
+        ("cafe", "g"), ("Café", "g"), ("移行", "h"), ("データベース", "h"), ("Straße", "i"),
+        ("strasse", "i"), ("@angular/core", "j"), ("HTTP_TIMEOUT", "k"), ("timeout", "k"),
+        ("TypeError: 'x' is undefined", "l"), ("--no-verify", "m"), ("v2.1.3", "n"),
+    ],
+)  # fmt: skip
+def test_identifiers_accents_and_scripts(place: Any, ids: Ids, query: str, wanted: str) -> None:
+    texts = {
+        "a": "NEBULA-2287 is mended by pinning zlib", "b": "foo(bar) returns nothing",
+        "c": "the resizer is written in C++20, C++ for short",
+        "d": "start in src/app/main.py", "e": "shop.cart.total rounds down",
+        "f": "parseUrl() drops the port", "g": "the café page is slow",
+        "h": "データベースの移行は週末", "i": "Straße needs folding", "j": "pin @angular/core",
+        "k": "HTTP_TIMEOUT is five seconds", "l": "TypeError: 'x' is undefined in the footer",
+        "m": "never commit with --no-verify", "n": "v2.1.3 is the last good one",
+    }  # fmt: skip
+    place.write(*(memory(name, text) for name, text in texts.items()))
+    assert ids(place.open(), query)[0] == wanted
+
+
+def test_superseded_entries_do_not_answer_and_come_last_when_asked_for(
+    place: Any, ids: Ids
+) -> None:
+    old = memory("old", "deploy with Capistrano", superseded_by="new")
+    new = memory("new", "deploy with Helm", day=1)
+    other = memory("other", "the deploy button is red", day=2)
+    place.write(old, new, other)
+    project = place.open()
+    assert set(ids(project, "deploy Capistrano")) == {"new", "other"}
+    assert ids(project, "superseded:yes deploy Capistrano")[-1] == "old"
+    assert "old" in ids(project, "what did we use to deploy before we switched")
+    hits = recall.search(project, "deploy Capistrano", include_superseded=True)
+    assert hits[-1].entry.id == "old"
+
+
+def test_what_was_valid_then(place: Any) -> None:
+    end = memory("x", "x").stored + timedelta(days=5)
+    old = memory("old", "port is 8080", superseded_by="new", valid_to=end)
+    new = memory("new", "port is 9090", day=5, valid_from=end + timedelta(days=1))
+    place.write(old, new)
+    project = place.open()
+    then = recall.search(project, "which port", as_of=end - timedelta(days=1))
+    assert [hit.entry.id for hit in then] == ["old"]
+    assert [hit.entry.id for hit in recall.search(project, "which port")] == ["new"]
+
+
+def test_recency_decides_between_equals_only(place: Any, ids: Ids) -> None:
+    place.write(
+        memory("good", "run the linter before a commit, always run the linter"),
+        memory("poor", "the linter of the other team is slow", day=20),
+        memory("twin-a", "use two spaces in templates", day=1),
+        memory("twin-b", "use two spaces in templates", day=9),
+    )
+    project = place.open()
+    assert ids(project, "run the linter before a commit")[0] == "good"
+    assert ids(project, "spaces in templates")[0] == "twin-b"
+
+
+def test_the_newest_is_given_where_it_is_asked_for(place: Any, ids: Ids) -> None:
+    place.write(
+        memory("first", "the API key rotates every 90 days, says the policy"),
+        memory("last", "the policy: API keys are rotated monthly now", day=25),
+    )
+    project = place.open()
+    assert ids(project, "what is the current policy for API keys")[0] == "last"
+    assert ids(project, "latest API key policy")[0] == "last"
+
+
+def test_an_answer_is_found_by_its_question(place: Any, ids: Ids) -> None:
+    place.write(
+        memory("q", "Which colour should the banner get?", session="s1"),
+        memory("a", "Teal, as the logo.", session="s1", day=1),
+        memory("z", "Vermilion, as the door.", session="s2", day=2),
+    )
+    found = ids(place.open(), "colour of the banner")
+    assert found == ["q", "a"]
+
+
+def test_a_name_leads_to_what_the_question_does_not_say(place: Any, ids: Ids) -> None:
+    filler = [memory(f"f{n}", f"note {n} about the weather of day {n}") for n in range(20)]
+    place.write(
+        memory("owner", "Marta looks after the tool ledger-sync"),
+        memory("place", "ledger-sync runs on host heron-7"),
+        *filler,
+    )
+    assert ids(place.open(), "where does Marta's tool live")[:2] == ["owner", "place"]
+
+
+def test_the_same_thing_said_twice_does_not_fill_the_list(place: Any) -> None:
+    again = [memory(f"d{n}", "restart the worker when the queue is stuck", day=n) for n in range(5)]
+    place.write(*again, memory("other", "the queue is stuck when Redis is full"))
+    hits = recall.search(place.open(), "queue is stuck", 2)
+    assert [hit.entry.id for hit in hits] == ["d4", "other"]
+
+
+@pytest.mark.parametrize(
+    "query", ["quantum chromodynamics", "zebra", "", "   ", '""', "?!", "\x00"]
+)
+def test_nothing_relevant_is_nothing(place: Any, ids: Ids, query: str) -> None:
+    place.write(memory("a", "use Postgres"), memory("b", "use pytest"))
+    assert query.strip(' "\x00') == "" or ids(place.open(), query) == []
+
+
+def test_a_query_of_stop_words_is_answered_by_a_scan(place: Any, ids: Ids) -> None:
+    place.write(memory("a", "to be or not to be"), memory("b", "use pytest"))
+    assert ids(place.open(), "to be or not") == ["a"]
+
+
+def test_scores_are_shares_and_parts_add_up(place: Any) -> None:
+    place.write(memory("a", "use Postgres for orders"), memory("b", "orders are due on Monday"))
+    hits = recall.search(place.open(), "Postgres orders")
+    assert [hit.entry.id for hit in hits] == ["a", "b"]
+    for hit in hits:
+        parts = {name: value for name, value in hit.parts.items() if name != "coverage"}
+        assert sum(parts.values()) == pytest.approx(hit.score, abs=1e-4)
+        assert 0 < hit.score < 1.5
+        assert 0 <= hit.parts["coverage"] <= 1
+
+
+def test_the_snippet_shows_where_it_was_found(place: Any) -> None:
+    content = "Something else. " * 40 + "Then the gasket of the pump broke. " + "More. " * 50
+    place.write(replace(memory("a", "notes of the day"), content=content))
+    hit = recall.search(place.open(), "gasket")[0]
+    assert "gasket" in hit.snippet
+    assert len(hit.snippet) < 260
