@@ -135,6 +135,8 @@ class _Import:
                 facts=line.facts,
             ),
         )
+        if line.tier == "global" and "global" not in self.project.memory.tiers:
+            raise ValueError("global memory is off")
         stored = _time("stored", line.stored) or self.project.now
         tier: Tier = line.tier or ("knowledge" if kind in _CURATED else "journal")
         return Entry(

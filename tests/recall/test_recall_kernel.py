@@ -97,7 +97,7 @@ def test_import_keeps_ids_and_puts_things_where_they_belong(place: Any, ids: Ids
             {"id": "two", "type": "pattern", "summary": "deadlock in stock", "tags": ["error"],
              "session": "s9", "content": "sort the ids"},
             {"type": "preference", "summary": "use pytest"},
-            {"id": "four", "type": "observation", "summary": "kept", "tier": "global"},
+            {"id": "four", "type": "observation", "summary": "kept", "tier": "journal"},
         ),
     )  # fmt: skip
     assert (done.imported, done.updated, done.skipped, done.bad) == (4, 0, 0, ())
@@ -105,7 +105,7 @@ def test_import_keeps_ids_and_puts_things_where_they_belong(place: Any, ids: Ids
     assert entries["one"].tier == "knowledge"
     assert entries["one"].stored.isoformat()[:10] == "2026-02-01"
     assert (entries["two"].tier, entries["two"].session) == ("journal", "s9")
-    assert entries["four"].tier == "global"
+    assert entries["four"].tier == "journal"
     assert {entry.origin for entry in entries.values()} == {"import"}
     assert ids(project, "deadlock") == ["two"]
 
@@ -132,12 +132,13 @@ def test_bad_lines_are_told_and_stop_nothing(place: Any) -> None:
             {"type": "poem", "summary": "x"}, {"id": "../up", "type": "decision", "summary": "x"},
             {"type": "decision", "summary": "x", "tier": "team"},
             {"type": "decision", "summary": "x", "stored": "soon"},
+            {"type": "decision", "summary": "x", "tier": "global"},
             {"type": "decision", "summary": "the good one"},
             b'{"type": "decision", "summary": "' + b"x" * (2 << 20) + b'"}\n',
         ),
     )  # fmt: skip
     assert done.imported == 1
-    assert [bad.line for bad in done.bad] == [1, 3, 4, 5, 6, 7, 8, 9, 11]
+    assert [bad.line for bad in done.bad] == [1, 3, 4, 5, 6, 7, 8, 9, 10, 12]
     assert all(bad.error for bad in done.bad)
 
 
