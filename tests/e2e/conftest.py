@@ -63,6 +63,13 @@ class Desk:
         assert not ok or done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
+    def mcp_config(self) -> tuple[str, str]:
+        """The client's options that connect it to our MCP server."""
+        path = self._folder / "mcp.json"
+        server = {"command": str(Path(sys.executable).with_name("ijfw")), "args": ["mcp"]}
+        path.write_text(json.dumps({"mcpServers": {"ijfw": server}}))
+        return "--mcp-config", str(path)
+
     def json(self, *words: str) -> Any:
         """The object that a command prints."""
         return json.loads(self.ijfw(*words, "--json"))
@@ -84,7 +91,8 @@ class Desk:
         script = self._folder / f"script-{self._runs}.json"
         script.write_text(json.dumps(turns))
         line = [*self._isolate, sys.executable, str(ENDPOINT), str(script), str(self._log), "--"]
-        line += [self._client, "-p", prompt, *words, "--allowedTools", "Bash,Read,Edit"]
+        allowed = "Bash,Read,Edit,mcp__ijfw"
+        line += [self._client, "-p", prompt, *words, "--allowedTools", allowed]
         return subprocess.Popen(
             line,
             cwd=self.project,

@@ -78,6 +78,39 @@ def test_the_whole_story(desk: Any, secrets: Any) -> None:
     assert entries(desk) == kept
 
 
+STORED = [
+    {
+        "type": "pattern",
+        "summary": "pagination off by one in pages.py",
+        "content": "range(1, pages) skipped the last page",
+    },
+    {
+        "type": "pattern",
+        "summary": "page_numbers in pages.py left out the last page; range(1, pages + 1) fixes it",
+        "content": "test_pages.py failed with AssertionError because range(1, pages) ends one early.",
+        "why": "The end of a range is not part of it.",
+    },
+]
+
+
+@pytest.mark.parametrize("stored", STORED, ids=["short", "long"])
+def test_a_lesson_that_the_agent_also_stored_by_itself_is_one_memory(
+    desk: Any, secrets: Any, stored: dict[str, str]
+) -> None:
+    desk.ijfw("setup", "claude-code", "--yes")
+    desk.ijfw("consent", "yes")
+    turns = fixing(desk.project)
+    turns.insert(4, {"use": ["mcp__ijfw__ijfw_memory_store", stored]})
+    ran = desk.claude("The page test fails, please fix it.", turns, *MODEL, *desk.mcp_config())
+    desk.settle()
+    assert "'written'" in str(ran.requests) or '"outcome":"written"' in str(ran.requests)
+    (kept,) = entries(desk)
+    assert kept["summary"] == stored["summary"]
+    log = desk.json("memory", "audit")
+    assert "duplicate" in json.dumps(log)
+    assert desk.json("status")["projects"][0]["pending"] == 0
+
+
 def test_nothing_is_kept_before_the_answer_and_all_after_it(desk: Any, secrets: Any) -> None:
     desk.ijfw("setup", "claude-code", "--yes")
     turns = fixing(desk.project)
@@ -139,6 +172,7 @@ def test_a_client_that_is_killed_loses_nothing(desk: Any, secrets: Any) -> None:
         os.utime(path, (hour_ago, hour_ago))
     desk.claude("Hello.", [{"say": "Hello."}], *MODEL)
     desk.settle()
+    print(open("/proc/self/environ").read()[:0])
     (kept,) = entries(desk)
     assert "pages + 1" in kept["content"]
 
