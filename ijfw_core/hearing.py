@@ -39,7 +39,7 @@ class Hearing:
     ) -> None:
         self.session = session
         self.signals: dict[str, Signal] = {}
-        self.fresh: list[str] = []
+        self.fresh: dict[str, None] = {}  # in the order in which they were heard
         self.events = 0  # that were new
         self.bad_records = 0
         self._project = project
@@ -102,5 +102,5 @@ class Hearing:
     def _take(self, signal: Signal, is_new: bool) -> None:
         identity = signal_id(signal)
         self.signals.setdefault(identity, signal)
-        if is_new and identity not in self.fresh:
-            self.fresh.append(identity)
+        if is_new:
+            self.fresh[identity] = None
