@@ -87,7 +87,7 @@ STORED = [
     {
         "type": "pattern",
         "summary": "page_numbers in pages.py left out the last page; range(1, pages + 1) fixes it",
-        "content": "test_pages.py failed with AssertionError because range(1, pages) ends one early.",
+        "content": "test_pages.py failed: AssertionError, because range(1, pages) ends one early.",
         "why": "The end of a range is not part of it.",
     },
 ]
@@ -103,7 +103,7 @@ def test_a_lesson_that_the_agent_also_stored_by_itself_is_one_memory(
     turns.insert(4, {"use": ["mcp__ijfw__ijfw_memory_store", stored]})
     ran = desk.claude("The page test fails, please fix it.", turns, *MODEL, *desk.mcp_config())
     desk.settle()
-    assert "'written'" in str(ran.requests) or '"outcome":"written"' in str(ran.requests)
+    assert '"outcome":"written"' in str(ran.requests)
     (kept,) = entries(desk)
     assert kept["summary"] == stored["summary"]
     log = desk.json("memory", "audit")
@@ -172,7 +172,6 @@ def test_a_client_that_is_killed_loses_nothing(desk: Any, secrets: Any) -> None:
         os.utime(path, (hour_ago, hour_ago))
     desk.claude("Hello.", [{"say": "Hello."}], *MODEL)
     desk.settle()
-    print(open("/proc/self/environ").read()[:0])
     (kept,) = entries(desk)
     assert "pages + 1" in kept["content"]
 
