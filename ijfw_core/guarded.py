@@ -60,6 +60,23 @@ class GuardedStore:
         """Every entry of these tiers, in file order."""
         return self._ask(lambda: list(self._store.entries(tiers)), list)
 
+    def changed(self, tier: Tier, known: Mapping[str, str]) -> list[tuple[str, str, Entry | None]]:
+        """Every entry of a tier as (id, digest, entry), None for one that `known` has as it is.
+
+        A store may answer this itself, so that what is known is not parsed again.
+        """
+        read = getattr(self._store, "changed", None)
+        if read is None:
+            rows = [(entry.id, entry.digest, entry) for entry in self.entries((tier,))]
+        else:
+            rows = self._ask(lambda: [(i, d, e) for i, d, e in read(tier, known)], list)
+        if any(entry is None and known.get(name) != value for name, value, entry in rows):
+            raise StoreClosedError(f"The store {self.plugin} left out an entry that is not known.")
+        return [
+            (name, value, None if value and known.get(name) == value else entry)
+            for name, value, entry in rows
+        ]
+
     def blocks(self, path: str, text: str) -> Sequence[tuple[str, str]]:
         """Cut a file into (entry id or "", raw block)."""
         blocks = self._ask(lambda: list(self._store.blocks(path, text)), list)

@@ -11,6 +11,7 @@ from ijfw_core.text import tokens
 from ijfw_hookspecs import Entry, Hit, Query, Store, Tier
 
 TIERS: tuple[Tier, ...] = ("knowledge", "team", "global", "journal", "handoff")
+_Read = Callable[[Tier, Mapping[str, str]], Iterable[tuple[str, str, Entry | None]]]
 WRITTEN_BY_US = frozenset({"auto", "import"})  # redacted when they were written
 
 
@@ -61,9 +62,10 @@ class MemoryView:
 
         The entry is None where `known` has its id with this digest; so it is not redacted again.
         """
-        for entry in self._store.entries((tier,)) if tier in self.tiers else ():
-            same = bool(entry.digest) and known.get(entry.id) == entry.digest
-            yield entry.id, entry.digest, None if same else self._safe(entry)
+        if tier not in self.tiers:
+            return
+        for name, digest, entry in _changed(self._store, tier, known):
+            yield name, digest, None if entry is None else self._safe(entry)
 
     def search(self, query: Query) -> Sequence[Hit]:
         """Entries by the share of words they hold: the fallback where no retriever answers."""
@@ -104,6 +106,19 @@ class MemoryView:
         if entry.origin in WRITTEN_BY_US and entry.tier != "team":
             return entry
         return redacted(entry, self._redactor.text)
+
+
+def _changed(
+    store: Store, tier: Tier, known: Mapping[str, str]
+) -> Iterable[tuple[str, str, Entry | None]]:
+    """What the store says has changed; all of its entries are looked at where it cannot say."""
+    read: _Read | None = getattr(store, "changed", None)
+    if read is not None:
+        return read(tier, known)
+    return [
+        (e.id, e.digest, None if e.digest and known.get(e.id) == e.digest else e)
+        for e in store.entries((tier,))
+    ]
 
 
 def redacted(entry: Entry, hide: Callable[[str], str]) -> Entry:

@@ -216,7 +216,11 @@ class Receipt(Struct, frozen=True, kw_only=True):
 
 
 class Store(Protocol):
-    """What the `store` hook returns. All reading and planning of memory goes through it."""
+    """What the `store` hook returns. All reading and planning of memory goes through it.
+
+    A store may also have `changed(tier, known)`, as `Memory` has it, so that an index need not wait
+    until a large file is parsed; without it the kernel compares the digests of all entries.
+    """
 
     def entries(self, tiers: Sequence[Tier]) -> Iterable[Entry]:
         """Every entry of these tiers, in file order; what cannot be read is left out."""

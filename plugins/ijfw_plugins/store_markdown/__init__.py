@@ -10,12 +10,13 @@
 `files` reads, `plans` says how a change is carried out. Nothing here writes.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from ijfw_hookspecs import Change, Context, Entry, Receipt, Tier, hookimpl
 from ijfw_plugins.store_markdown.files import Files, named, unrepeated
+from ijfw_plugins.store_markdown.known import changed
 from ijfw_plugins.store_markdown.plans import Planner
 
 # At equal ids the first of these wins: a decision is in the journal too, a shared one in team.
@@ -55,6 +56,15 @@ class MarkdownStore:
                 if entry.id not in seen:
                     seen.add(entry.id)
                     yield entry
+
+    def changed(
+        self, tier: Tier, known: Mapping[str, str]
+    ) -> Iterable[tuple[str, str, Entry | None]]:
+        """(id, digest, entry) of every entry of a tier; what `known` has is not parsed."""
+        rows = changed(self._files, tier, known)
+        if rows is not None:
+            return rows
+        return [(entry.id, entry.digest, entry) for entry in self._entries((tier,))]
 
     def blocks(self, path: str, text: str) -> Sequence[tuple[str, str]]:
         """Cut a file into (entry id or "", raw block); joining the raws gives `text` back."""

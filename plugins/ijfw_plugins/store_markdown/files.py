@@ -76,7 +76,7 @@ class Files(NamedTuple):
             blocks = _settled(_blocks(self.base(tier), path, grammar.split), tier, path)
             for nth, (raw, found) in enumerate(grammar.read(blocks, tier=tier, path=path)):
                 if found is None and nth == 0 and tier not in ("journal", "staged"):
-                    found = _document(raw, tier, path)
+                    found = document(raw, tier, path)
                 if found is not None:
                     yield found
 
@@ -180,7 +180,7 @@ def _fits(block: str, tier: Tier, path: str) -> bool:
     return found is not None and found.origin != "user"
 
 
-def _document(raw: str, tier: Tier, path: str) -> Entry | None:
+def document(raw: str, tier: Tier, path: str) -> Entry | None:
     """Free text at the start of a file, such as a team file of the Node implementation, as one
     entry that cannot be changed; None where there are but headings and comments."""
     text = _COMMENT.sub("", raw.removeprefix("\ufeff")).strip()

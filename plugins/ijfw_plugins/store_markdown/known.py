@@ -1,0 +1,108 @@
+"""Reading a large file of which most blocks are known already: only the others are parsed.
+
+The text is cut wherever a block could begin. A piece whose digest is that of a known block is that
+block; pieces between known ones are cut by the grammar itself, together with the known block behind
+them, because what stands in front of a header can swallow it. Where anything is unusual (an entry
+without id, marks of a merge, text in front of the entries that counts as one), there is no answer
+and the whole file is read.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+from ijfw_core.grammar import entry, journal
+from ijfw_core.text import digest
+from ijfw_hookspecs import Entry, Tier
+from ijfw_plugins.store_markdown.files import JOURNAL, KNOWLEDGE, Files, document
+
+LARGEST = 128 << 20  # characters of a file that is held in memory as a whole
+ONE_FILE: dict[Tier, str] = {"knowledge": KNOWLEDGE, "journal": JOURNAL}
+_START = {
+    KNOWLEDGE: re.compile(r"^---[ \t\r]*\ntype:", re.M),
+    JOURNAL: re.compile(r"^- \[", re.M),
+}
+_MARKS = ("<<<<<<<", ">>>>>>>")
+
+Row = tuple[str, str, Entry | None]
+
+
+class _Grammar(Protocol):
+    def split(self, text: str) -> list[str]: ...
+    def parse(self, block: str, *, tier: Tier, path: str) -> Entry | None: ...
+
+
+class _Piece(NamedTuple):
+    raw: str
+    name: str  # id of the known entry, "" = it has to be parsed
+    digest: str
+
+
+class _UnusualError(Exception):
+    """The file has to be read as a whole."""
+
+
+def changed(files: Files, tier: Tier, known: Mapping[str, str]) -> list[Row] | None:
+    """(id, digest, entry) of every entry of a tier of one file, the entry None where it is known.
+
+    None: the tier has to be read as a whole.
+    """
+    path = ONE_FILE.get(tier, "")
+    ids = {value: name for name, value in known.items()}
+    if not path or not ids or len(ids) < len(known) or any(n.startswith("h-") for n in known):
+        return None
+    text = files.text(tier, path)
+    if len(text) > LARGEST or any(mark in text for mark in _MARKS):
+        return None
+    grammar: _Grammar = journal if path == JOURNAL else entry
+    try:
+        return list(_rows(_pieces(text, path, grammar, ids), tier, path, grammar))
+    except _UnusualError:
+        return None
+
+
+def _rows(pieces: Iterator[_Piece], tier: Tier, path: str, grammar: _Grammar) -> Iterator[Row]:
+    seen: set[str] = set()
+    for nth, piece in enumerate(pieces):
+        if piece.name:
+            row: Row = (piece.name, piece.digest, None)
+        else:
+            found = grammar.parse(piece.raw, tier=tier, path=path)
+            if found is None:
+                if nth == 0 and tier != "journal" and document(piece.raw, tier, path):
+                    raise _UnusualError
+                continue
+            row = (found.id, found.digest, found)
+        if row[0].startswith("h-") or row[0] in seen:
+            raise _UnusualError
+        seen.add(row[0])
+        yield row
+
+
+def _pieces(text: str, path: str, grammar: _Grammar, ids: Mapping[str, str]) -> Iterator[_Piece]:
+    """The blocks of a file; joining their raws gives `text` back."""
+    starts = [match.start() for match in _START[path].finditer(text)]
+    edges = sorted({0, *starts, len(text)})
+    unknown = ""
+    for start, end in pairwise(edges):
+        raw = text[start:end]
+        value = digest(raw)
+        name = ids.get(value, "")
+        if not name:
+            unknown += raw
+            continue
+        if unknown:
+            blocks = grammar.split(unknown + raw)
+            if blocks[-1] != raw:
+                raise _UnusualError
+            yield from (_piece(block, ids) for block in blocks[:-1])
+            unknown = ""
+        yield _Piece(raw, name, value)
+    if unknown:
+        yield from (_piece(block, ids) for block in grammar.split(unknown))
+
+
+def _piece(raw: str, ids: Mapping[str, str]) -> _Piece:
+    value = digest(raw)
+    return _Piece(raw, ids.get(value, ""), value)
