@@ -58,7 +58,8 @@ def test_only_what_is_new_is_parsed(
 
     def parse(raw: str, **more: Any) -> Entry | None:
         parsed.append(raw)
-        return real(raw, **more)
+        found: Entry | None = real(raw, **more)
+        return found
 
     monkeypatch.setattr(grammar, "parse", parse)
     rows = made.changed(tier, before)
