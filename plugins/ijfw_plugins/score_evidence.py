@@ -15,6 +15,7 @@ FEEDBACK = {
     ("preference", "object"): 0.85,
     ("correction", "marker"): 0.90,
     ("correction", "object"): 0.85,
+    ("correction", "fact"): 0.70,
     ("decision", "marker"): 0.85,
     ("decision", "object"): 0.80,
     ("decision", "option"): 0.75,
@@ -23,6 +24,8 @@ FEEDBACK = {
 }
 BARE = 0.40
 WITH_FIX = 0.85
+SLIP = 0.55  # a typing slip of the agent and its repair: true, and of no use later
+SLIPS = frozenset({"SyntaxError", "IndentationError", "TabError", "ParseError", "UsageError"})
 PER_SIGHTING = 0.03  # each further sighting of an error
 RECURRING = 0.66  # at least twice, no fix known: a person decides
 ONCE = 0.40  # an error seen once without a fix teaches nothing yet
@@ -44,12 +47,18 @@ def score_confidence(candidate: Candidate) -> Score | None:
 
 def _error(candidate: Candidate, seen: int, fixed: bool) -> Score:
     again = max(seen - 1, 0) + ("recurring" in candidate.tags)
+    if fixed and not again and _is_slip(candidate):
+        return Score(value=SLIP, reason="a slip in what was just written")
     if fixed:
         value = min(WITH_FIX + PER_SIGHTING * again, 0.95)
         return Score(value=value, reason="an error, and what fixed it")
     if again:
         return Score(value=RECURRING, reason="an error seen again, no fix known")
     return Score(value=ONCE, reason="an error seen once, no fix known")
+
+
+def _is_slip(candidate: Candidate) -> bool:
+    return all(signal.signature in SLIPS for signal in candidate.signals)
 
 
 def _feedback(signal: Signal) -> Score:

@@ -26,8 +26,9 @@ def test_examples_fire_and_counter_examples_do_not(language: str, rule: Rule) ->
     rules = table(language)
     assert rule.examples
     assert rule.counter
+    reply = "Done, it should work now." if rule.after else ""
     for example in rule.examples:
-        assert rule.kind in {finding.kind for finding in find(example, rules)}, example
+        assert rule.kind in {finding.kind for finding in find(example, rules, reply)}, example
     for counter in rule.counter:
         assert rule.kind not in {finding.kind for finding in find(counter, rules)}, counter
 
@@ -35,7 +36,7 @@ def test_examples_fire_and_counter_examples_do_not(language: str, rule: Rule) ->
 @pytest.mark.parametrize(("language", "rule"), RULES)
 def test_a_rule_names_only_what_is_there(language: str, rule: Rule) -> None:
     rules = table(language)
-    assert not set(rule.guards) - set(rules.guards)
+    assert not {*rule.guards, rule.after} - {*rules.guards, ""}
     groups = set(rules.regex(rule.pattern).groupindex)
     assert set(re.findall(r"{(\w+)}", rule.say)) <= groups
     assert rule.opened in {"", "yes", "no", "but"}

@@ -45,7 +45,7 @@ _CLASS = re.compile(r"\b(?:[A-Za-z_]\w*(?:\.|::))*([A-Z]\w*(?:Error|Exception))\
 _CODE = re.compile(
     r"\[(ERR_\w+)\]|\b(E[A-Z]{4,15})\b(?<!ERROR)(?<!EXCEPTION)(?<!EXPECTED)|"
     r"\b([A-Z]{1,8}[-_]?\d{3,6})\b(?!\.)|[\[(]([A-Z]+(?:_[A-Z]+)+)\b|"
-    r"(?:^|[(\s:])([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?=\)|:(?!:))|(?:^|\s)([A-Z][a-z]+/[A-Z]\w+):|"
+    r"(?:^|[(\s:])([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?=\)|:(?!:))|(?:^|\s)(?!Failure/)([A-Z][a-z]+/[A-Z]\w+):|"
     r"(?:[\[(]|• )([a-z][a-z\d]+(?:[-_][a-z\d]+)*)[\])]?$|^[a-z]{3,12}\[([a-z][a-z-]+)\]:"
 )
 _CODE_FIELD = re.compile(r"\bcode: '([A-Z_]+)'")

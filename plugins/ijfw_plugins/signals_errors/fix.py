@@ -115,7 +115,7 @@ def _words(
     kept = [*near, *(one for one in reversed(named) if one not in near)][:EDITS]
     kept.sort(key=lambda one: bool(_TEST_FILE.search(_file(one))))
     shells = [tool for tool in (*between, passing) if tool is not None and tool.kind == "shell"]
-    before = set(_ran(failing))
+    before = set(_ran(failing, failed=True))
     commands = dict.fromkeys(one for tool in shells for one in _ran(tool) if one not in before)
     parts = [*kept, *list(commands)[-EDITS:]]
     if passing is not None:
@@ -132,9 +132,9 @@ def _file(edit: str) -> str:
     return PurePosixPath(edit.partition(": ")[0]).name or "\n"
 
 
-def _ran(tool: Tool) -> Iterator[str]:
-    """What a successful call changed in the surroundings, in words."""
-    if tool.failed or tool.exit_code not in (0, None):
+def _ran(tool: Tool, *, failed: bool = False) -> Iterator[str]:
+    """What a call changed in the surroundings, in words; of one that failed only when asked."""
+    if not failed and (tool.failed or tool.exit_code not in (0, None)):
         return
     for stage in parse(tool.input).stages:
         simple = words(stage[0])

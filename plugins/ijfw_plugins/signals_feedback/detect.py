@@ -11,6 +11,7 @@ from ijfw_plugins.signals_feedback.tables import Rule, Table
 MOST_OPENERS = 8
 LONG = 120  # words; what is not said at the start of such a text is mostly part of a task
 OPENING = 4  # clauses
+REPLY = 4_000  # characters of the assistant's reply, from its end
 PREF = frozenset({"rule", "preference", "correction"})
 
 
@@ -60,8 +61,9 @@ def guarded(name: str, plain: str, table: Table) -> bool:
     return bool(pattern and table.regex(pattern).search(plain))
 
 
-def find(text: str, table: Table) -> list[Finding]:
-    """Every finding in a message, in order; what was taken back is left out."""
+def find(text: str, table: Table, reply: str = "") -> list[Finding]:
+    """Every finding in an answer to `reply`, in order; what was taken back is left out."""
+    reply = lower(reply[-REPLY:])
     found: list[Finding] = []
     heads: list[Opened] = []
     clauses = split(text)
@@ -71,16 +73,18 @@ def find(text: str, table: Table) -> list[Finding]:
         if guarded("retraction", clause.plain, table):
             found.clear()
             continue
-        found.extend(_of_clause(clause, head, table))
+        found.extend(_of_clause(clause, head, table, reply))
     if sum(clause.plain.count(" ") for clause in clauses) > LONG:
         found = [f for f in found if f.clause < OPENING or f.strength == "marker"]
     return _settle(found, clauses, heads, table)
 
 
-def _of_clause(clause: Clause, head: Opened, table: Table) -> list[Finding]:
+def _of_clause(clause: Clause, head: Opened, table: Table, reply: str) -> list[Finding]:
     found: dict[str, Finding] = {}
     for rule in table.rule:
         if rule.kind in found or (rule.kind in PREF and PREF & found.keys()):
+            continue
+        if rule.after and not guarded(rule.after, reply, table):
             continue
         match = _match(rule, clause, head, table)
         if match:
@@ -161,6 +165,13 @@ def _settle(
     ]
     if len(clauses) > 2:  # a lone "2" in a longer text is hardly a choice
         found = [f for f in found if f.strength != "option" or len(f.text) > 2]
+    chosen = {f.clause for f in found if f.kind == "decision" and f.strength != "option"}
+    found = [  # "we'll use sqlite, redis is overkill" decides; the rest is its reason
+        f
+        for f in found
+        if not (f.kind == "correction" and f.strength == "claim" and f.clause in chosen)
+        or heads[f.clause].no
+    ]
     wishes = {f.clause for f in found if f.kind in PREF}
     found = [  # "No. Use X": the wish says it all
         f for f in found if not (f.kind == "correction" and not f.text and f.clause + 1 in wishes)

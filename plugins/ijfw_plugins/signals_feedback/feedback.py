@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ijfw_core.text import cap, tokens
 from ijfw_hookspecs import Signal
+from ijfw_plugins.signals_feedback.answers import answer
 from ijfw_plugins.signals_feedback.clauses import LIMIT, lower
 from ijfw_plugins.signals_feedback.detect import PREF, Finding, find
 from ijfw_plugins.signals_feedback.guards import typed
@@ -13,6 +14,7 @@ from ijfw_plugins.signals_feedback.rewrite import LONGEST, identity
 from ijfw_plugins.signals_feedback.tables import Table, language_of, table, word_set
 
 MOST_SIGNALS = 6  # of one prompt
+ANSWERED = frozenset({"decision", "confirmation"})
 
 
 def signals(prompt: str, reply: str = "") -> list[Signal]:
@@ -28,15 +30,18 @@ def signals(prompt: str, reply: str = "") -> list[Signal]:
 def feedback(text: str, reply: str = "") -> list[Signal]:
     """The feedback in a typed text."""
     rules = table(language_of(lower(text)))
-    findings = find(text, rules)
+    findings = find(text, rules, reply)
     result: dict[str, Signal] = {}
     for finding in findings:
         signal = _choice(finding, reply, rules) or _signal(finding, reply)
         if signal.text == "chose both" and len(findings) > 1:
             continue  # "yes, both" approves two things that nobody can name now
         result.setdefault(signal.kind + signal.key, signal)
-    picked = _plain_choice(text, reply, rules) if not findings else None
-    return [picked] if picked else list(result.values())
+    if not any(signal.kind in ANSWERED for signal in result.values()):
+        picked = _plain_choice(text, reply, rules) or answer(text, reply, rules)
+        if picked and not result:
+            return [picked]
+    return list(result.values())
 
 
 def _signal(finding: Finding, reply: str) -> Signal:

@@ -11,6 +11,8 @@ from ijfw_plugins.signals_feedback.tables import Table
 LIMIT = 16_384  # characters of a reply that are read, from its end
 MOST_OPTIONS = 26
 OPTION_TEXT = 160
+BRIEF = 4  # words; a shorter question is told with what stands before it
+STEM = 4  # letters by which "lazy" and "lazily" are the same word
 
 _WORD = (
     r"(?:(?:option|approach|variant|choice|solution|alternative|plan|variante|möglichkeit|opción"
@@ -32,6 +34,10 @@ _INLINE = re.compile(
 _EITHER = re.compile(
     r"(?:^|[:,\s])(?:either |should i |shall i |use |with |target:? |between )?"
     r"(?P<a>[^\n,.:;?]{2,60}?),? (?:or|oder|ou|还是) (?P<b>[^\n,.:;?]{2,60})\?",
+    re.I,
+)
+_STATED = re.compile(
+    r"\b(?:either|(?:we|i) (?:can|could)) (?P<a>[^\n.;?]{4,120}?),? or (?P<b>[^\n.;?]{4,160})[.\n]",
     re.I,
 )
 _NOISE = re.compile(r"```(?:(?!```)[\s\S])*(?:```|\Z)|</?[a-z][\w-]*(?:\s[^<>\n]{0,300})?>", re.I)
@@ -76,7 +82,7 @@ def offered(reply: str) -> list[Option]:
 
 def alternatives(reply: str) -> list[Option]:
     """Both sides of the last question "X or Y?" of a reply; empty where there is none."""
-    found = list(_EITHER.finditer(reply[-2_000:]))
+    found = list(_EITHER.finditer(reply[-2_000:])) or list(_STATED.finditer(reply[-2_000:]))
     return [Option("", _plain(found[-1][side])) for side in "ab"] if found else []
 
 
@@ -108,11 +114,15 @@ def choose(choice: str, options: Sequence[Option], table: Table) -> list[Option]
     place = _place(low, table)
     if place is not None:
         return [options[place]] if -len(options) <= place < len(options) else []
-    wanted = {word for word in tokens(low) if word not in _DULL}
-    shared = [(len(wanted & set(tokens(option.text))), option) for option in options]
+    wanted = _stems(low)
+    shared = [(len(wanted & _stems(option.text)), option) for option in options]
     best = max((count for count, _ in shared), default=0)
     winners = [option for count, option in shared if count == best]
     return winners if best and len(winners) == 1 else []
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:STEM].replace("y", "i") for word in tokens(text) if word not in _DULL}
 
 
 def _place(low: str, table: Table) -> int | None:
@@ -129,7 +139,11 @@ def question(reply: str) -> str:
     text = _NOISE.sub(" ", reply[-LIMIT:])
     asked = _ASKED.findall(text)
     if asked:
-        return cap(_plain(asked[-1]), ABOUT)
+        last = _plain(asked[-1])
+        if len(tokens(last)) < BRIEF:  # "Shall I?" says nothing without the sentence before
+            before = one_line(text[: text.rfind(asked[-1])])[-ABOUT:]
+            last = f"{_plain(re.split(r'(?<=[.!:]) ', before.rstrip())[-1])}. {last}".lstrip(". ")
+        return cap(last, ABOUT)
     paragraphs = [part for part in text.split("\n\n") if part.strip()]
     return cap(_plain(paragraphs[-1]), ABOUT) if paragraphs else ""
 

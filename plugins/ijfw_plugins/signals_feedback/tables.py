@@ -24,7 +24,8 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     """One way to say something.
 
     `literals`: one of them must stand in the clause. `opened`: the clause must open with yes, no or
-    but. `question`: also holds in a question. `whole`: must be all there is. `guards`: names of
+    but. `question`: also holds in a question. `after`: a guard that must hold for
+    the end of the assistant's reply. `whole`: must be all there is. `guards`: names of
     guards that cancel it. `say`: how the statement is put together from the groups of the pattern;
     "" takes the clause without the group `cue`. `examples` and `counter` are run by the tests.
     """
@@ -35,6 +36,7 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     literals: tuple[str, ...] = ()
     opened: str = ""
     question: bool = False
+    after: str = ""
     whole: bool = False
     guards: tuple[str, ...] = ()
     say: str = ""
