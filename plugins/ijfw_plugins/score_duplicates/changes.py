@@ -3,6 +3,7 @@
 Every function answers why, or "" where it sees no change.
 """
 
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -16,6 +17,9 @@ MAX_CLAUSES = 8  # of a note that are compared by themselves
 MAX_WORDS = 400  # of each note that are aligned
 
 
+_DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)*")
+
+
 def change(a: Note, b: Note) -> str:
     """Why `b` replaces `a`, "" where it does not."""
     shared = a.stems & b.stems
@@ -26,6 +30,7 @@ def change(a: Note, b: Note) -> str:
         or _swapped(a, b)
         or _opposite(a, b, shared)
         or _counted(a, b, shared)
+        or _rated(a, b)
         or _renamed(a, b)
         or _told(a, b, shared)
     )
@@ -177,6 +182,13 @@ def _counted(a: Note, b: Note, shared: frozenset[str]) -> str:
     return f"{gone[0][0].text} is now {come[0][0].text}" if not rest_a and not rest_b else ""
 
 
+def _rated(a: Note, b: Note) -> str:
+    """The same thing counted by another unit: "per minute", "per hour"."""
+    if a.stems != b.stems or not a.rates or not b.rates or a.rates == b.rates:
+        return ""
+    return f"per {a.rates[0]} is now per {b.rates[0]}"
+
+
 def _time(old: Word, new: Word) -> bool:
     spans = {"s", "ms", "min", "h", "day", "week", "month", "year"}
     return old.unit in spans and new.unit in spans
@@ -214,7 +226,9 @@ def _slot(x: list[Word], y: list[Word], announced: bool) -> str:
         return ""
     lost = [w for op, i, j, *_ in ops if op == "delete" for w in _content(x[i:j])]
     added = [w for op, *_, k, m in ops if op == "insert" for w in _content(y[k:m])]
-    if lost or (added and not announced) or not _may_change(x[:start], x[end:], gone):
+    if lost or (added and not announced):
+        return ""
+    if not _versions(old, new) and not _may_change(x[:start], x[end:], gone):
         return ""
     stems = {w.stem for w in x if w.stem}
     kept = stems & {w.stem for w in y}
@@ -231,6 +245,14 @@ def _alike(old: list[Word], new: list[Word]) -> bool:
         return True
     longer = [w for side in (old, new) if len(side) > 1 for w in side]
     return len(old) <= 2 and len(new) <= 2 and all(w.name for w in longer)
+
+
+def _versions(old: list[Word], new: list[Word]) -> bool:
+    """Whether two names are one but for its number: ubuntu-22.04, ubuntu-24.04."""
+    if len(old) != 1 or len(new) != 1:
+        return False
+    bare = [_DIGITS.sub("0", word.text) for word in (old[0], new[0])]
+    return bare[0] == bare[1] and any(c.isalpha() for c in bare[0]) and "0" in bare[0]
 
 
 def _same_lead(gone: list[Word], come: list[Word]) -> bool:
@@ -263,6 +285,8 @@ def _head(found: list[Word]) -> list[Word]:
 def _may_change(before: list[Word], after: list[Word], gone: list[Word]) -> bool:
     """Whether the changed word is what the note says of its subject, not the subject itself."""
     table = words()
+    if any(w.text == "only" for w in before[-2:]):
+        return True  # "only admins may": one thing at a time
     if not any(w.stem or w.text in table["tie"] for w in before):
         # The subject changed: another fact, unless the rest names a role that one thing has.
         first, second = ([w.text for w in after[:2]] + ["", ""])[:2]

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cache, cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ijfw_core.text import strip_redactions
@@ -65,6 +66,9 @@ def both_forms(found: Iterable[str]) -> Iterable[str]:
         yield _singular(word)
 
 
+RATE = frozenset({"per", "every", "each", "a", "an"})
+
+
 @cache
 def _variants() -> dict[str, str]:
     return {word: group[0] for group in words()["same"] for word in group[1:]}
@@ -117,7 +121,13 @@ class Note:
             w.text
             for w in self.plain
             if w.number or w.text in kept or (w.stem and w.text not in table["tie"])
-        ]
+        ] + self.rates
+
+    @cached_property
+    def rates(self) -> list[str]:
+        """The units that something is counted by: of "100 per minute" and "every hour"."""
+        pairs = pairwise(self.plain)
+        return [_units()[w.raw] for lead, w in pairs if w.raw in _units() and lead.text in RATE]
 
     @cached_property
     def stems(self) -> frozenset[str]:
