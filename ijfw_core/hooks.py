@@ -49,6 +49,7 @@ SECONDS = {
     "store": guard.STORE_SECONDS,
     "synthesize": guard.MODEL_SECONDS,
     "search": guard.INDEX_SECONDS,
+    "embed": guard.STORE_SECONDS,  # the first call loads a model
 }
 
 
@@ -166,6 +167,11 @@ class Hooks:
         """The hits in a better order, or as they were."""
         answer = self._first("rerank", context, query=query, hits=hits)
         return answer.value if answer else list(hits)
+
+    def embedder(self) -> str:
+        """The plugin that is asked for vectors first, "" where none makes them."""
+        found = self._manager.hook.embed.get_hookimpls()
+        return str(found[-1].plugin_name).rpartition(":")[0] if found else ""
 
     def embed(self, texts: Sequence[str], context: Context) -> list[list[float]] | None:
         """One vector a text, or None."""

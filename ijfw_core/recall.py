@@ -86,13 +86,20 @@ def ask(project: Project, query: Query) -> list[Hit]:
     if query.limit <= 0:
         return []
     context = project.context("")
-    reranks = any("rerank" in plugin.functions for plugin in project.hooks.plugins.values())
+    vectors = project.config.recall.vectors
+    reranks = vectors or any(
+        "rerank" in plugin.functions for plugin in project.hooks.plugins.values()
+    )
     wide = replace(query, limit=max(query.limit, POOL)) if reranks else query
     lists = project.hooks.search(wide, context)
     if not lists:
         project.memory.refresh()
         lists = [list(project.memory.search(wide))]
     hits = [hit for hit in fuse(lists) if _fits(hit.entry, query, project.now)]
+    if vectors:
+        from ijfw_core.vectors import blend
+
+        hits = blend(project, query, hits[: wide.limit])
     if reranks and len(hits) > 1:
         hits = project.hooks.rerank(query, hits[: wide.limit], context)
     return safe(project, hits[: query.limit])
