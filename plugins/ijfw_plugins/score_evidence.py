@@ -5,6 +5,8 @@ a correction with an object .85, an error with its fix .85, a choice of an offer
 confirmation .60. Evidence that is not trusted counts for nothing.
 """
 
+import re
+
 from ijfw_hookspecs import Candidate, Score, Signal, hookimpl
 
 # (kind, strength) -> value; strength is what the feedback plugin says in `signature`
@@ -24,8 +26,15 @@ FEEDBACK = {
 }
 BARE = 0.40
 WITH_FIX = 0.85
+TEST_FIX = 0.70  # an expectation whose test was changed with it: of what is being written just now
 SLIP = 0.55  # a typing slip of the agent and its repair: true, and of no use later
+TEST_FILE = re.compile(r"(?i)(?:^|[\s/._-])(?:tests?|specs?)(?:[\w.-]*)\.\w{1,4}: ")
+    r"(?i)(?:^|[\s/._-])(?:tests?|specs?)[\w.-]*\.\w{1,4}: |[._-](?:tests?|specs?)\.\w{1,4}: "
+)
 SLIPS = frozenset({"SyntaxError", "IndentationError", "TabError", "ParseError", "UsageError"})
+EXPECTATIONS = frozenset(
+    {"AssertionError", "AssertionFailedError", "ExpectationNotMet", "TestFailure", "TestFailed"}
+)
 PER_SIGHTING = 0.03  # each further sighting of an error
 RECURRING = 0.66  # at least twice, no fix known: a person decides
 ONCE = 0.40  # an error seen once without a fix teaches nothing yet
@@ -40,25 +49,27 @@ def score_confidence(candidate: Candidate) -> Score | None:
     errors = [signal for signal in trusted if signal.kind == "error"]
     fixes = [signal for signal in trusted if signal.kind == "fix"]
     if errors or fixes:
-        return _error(candidate, len(errors), bool(fixes))
+        return _error(candidate, len(errors), fixes)
     spoken = [_feedback(signal) for signal in trusted]
     return max(spoken, key=lambda score: score.value) if spoken else None
 
 
-def _error(candidate: Candidate, seen: int, fixed: bool) -> Score:
+def _error(candidate: Candidate, seen: int, fixes: list[Signal]) -> Score:
     again = max(seen - 1, 0) + ("recurring" in candidate.tags)
-    if fixed and not again and _is_slip(candidate):
+    if fixes and not again and _all_in(candidate, SLIPS):
         return Score(value=SLIP, reason="a slip in what was just written")
-    if fixed:
-        value = min(WITH_FIX + PER_SIGHTING * again, 0.95)
+    if fixes:
+        moved = _all_in(candidate, EXPECTATIONS) and any(TEST_FILE.search(s.text) for s in fixes)
+        base = TEST_FIX if moved else WITH_FIX
+        value = min(base + PER_SIGHTING * again, 0.95)
         return Score(value=value, reason="an error, and what fixed it")
     if again:
         return Score(value=RECURRING, reason="an error seen again, no fix known")
     return Score(value=ONCE, reason="an error seen once, no fix known")
 
 
-def _is_slip(candidate: Candidate) -> bool:
-    return all(signal.signature in SLIPS for signal in candidate.signals)
+def _all_in(candidate: Candidate, signatures: frozenset[str]) -> bool:
+    return all(signal.signature in signatures for signal in candidate.signals)
 
 
 def _feedback(signal: Signal) -> Score:

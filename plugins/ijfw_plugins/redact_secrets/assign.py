@@ -58,6 +58,12 @@ KEYWORDS = (
     "pw:",
     "pw=",
     "pw ",
+    'pw"',
+    "clave ",
+    "parola",
+    "wachtwoord",
+    "heslo",
+    "haslo",
 )
 FOREIGN = ("пароль", "密码", "密碼", "パスワード", "비밀번호")
 LONGEST = 4096  # characters of a quoted value that are looked at
@@ -70,6 +76,8 @@ _JOIN = lazy(
     r"""(?P<rest>(?:(?![是为為は])[\w.-]){0,40}+)
     (?:
       (?P<typed>:[ \t]{0,2}[&']?[A-Za-z][\w<>\[\].|?&' ]{0,30}?[ \t]{0,2}=[ \t]{0,4}(?=\\*["'`]))
+     |(?P<line>(?:[ \t]{0,4}|:[ \t]{0,4}(?=\r?\n\S)|:?[ \t]{0,4}(?=\r?\n\r?\n))
+         \r?\n(?:\r?\n)?[ \t]{0,24}(?=\S{8,300}[ \t]{0,8}(?:\r?\n|\Z)))
      |(?P<op>(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}
          (?:(?:\|\||[?+])?={1,3}|=>|:=?(?!:)|->|→|：|\|)
          >?(?![=>:])
@@ -84,7 +92,6 @@ _JOIN = lazy(
             |was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as|ist|lautet|est|es|è)\b
             (?:[ ](?:now|set[ ]to|still|currently))?[ \t]*:?
           |(?<=[\w)])[ ]?[:=](?![:=])|[ \t]?[是为為は][：:]?)[ \t]*)
-     |(?P<line>[ \t]{0,4}\r?\n[ \t]{0,24}(?=\S{8,300}[ \t]{0,8}(?:\r?\n|\Z)))
      |(?P<space>\\*["'`*]{0,2}[ \t]{1,8})
     )""",
     re.X,
@@ -100,7 +107,9 @@ _PLAIN = lazy(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*
 _DULL = lazy(r"[A-Za-z_$]?[a-z_.-]*+(?:\(|[\s,;)\]}\[\\]|\Z)|\\*(\"|')[A-Za-z_]?[a-z_. -]*+\\*\1")
 _MAYBE_WORDS = lazy(r"\\*[\"']?[a-z]{8,64}(?![\w(.-])")
 _ENDS = frozenset(("", "\n", "\r", ";", "&", " ", "<", '"', "'", "\\"))
-_LABEL = lazy(r"[ \t>*-]{0,8}(?:[A-Za-z]{1,14} ){0,3}\Z")
+# Names that may hold a password of letters alone begin so.
+_WORDS_AFTER = ("pass", "Pass", "PASS", "pwd", "Pwd", "PWD", "psk", "secret", "Secret", "SECRET")
+_LABEL = lazy(r"[ \t>*-]{0,8}(?:[A-Za-z]{1,14} ){0,6}\Z")
 _ENCODED = lazy(r"[A-Za-z0-9+/=_.-]*+")
 _NEXT = lazy(
     r"[，。；、]|&(?=[\w.\[\]-]{1,60}=)|&amp;|&quot;|%26(?=\w)|\[REDACTED|\]\[REDACTED"
@@ -149,11 +158,8 @@ class _Reader:
     def judge(self, at: int, match: re.Match[str]) -> Found | None:
         """The secret that the name at `at` stands for, if there is one."""
         text = self._text
-        if match.group("call") is None and _DULL.match(text, match.end()):
-            if text[at : at + 2].lower() != "pa" and text[at : at + 2].lower() != "pw":
-                return None
-            if not _MAYBE_WORDS.match(text, match.end()):
-                return None
+        if match.group("call") is None and self._is_dull(at, match.end()):
+            return None
         start = self._name_start(at)
         name = text[start : match.end("rest")].strip(".-")
         kind = name_kind(name)
@@ -176,6 +182,13 @@ class _Reader:
         if kind == "webhook":
             return _webhook(text, match.end())
         return self._value(start, match, name, kind, "op" if how == "nl" else how)
+
+    def _is_dull(self, at: int, value: int) -> bool:
+        """A value of lower case words that no name of a password precedes: not looked at."""
+        text = self._text
+        if not _DULL.match(text, value):
+            return False
+        return not text.startswith(_WORDS_AFTER, at) or not _MAYBE_WORDS.match(text, value)
 
     def _name_start(self, at: int) -> int:
         text = self._text
@@ -205,7 +218,7 @@ class _Reader:
             and (how != "xml" or "<" in text[end : end + 4])
             and (
                 strong(probe, kind, how, quoted=quote is not None, flag=flag, name=name)
-                or (kind == "password" and self._words(probe, end, name, how, quote is not None))
+                or self._words(probe, end, name, kind, how, quote is not None, flag)
             )
         )
         if not good:
@@ -217,14 +230,21 @@ class _Reader:
             end = rest.end() if rest else end
         return Found(first, end, "password" if kind == "password" else "secret")
 
-    def _words(self, value: str, end: int, name: str, how: str, quoted: bool) -> bool:
+    def _words(
+        self, value: str, end: int, name: str, kind: str, how: str, quoted: bool, flag: bool
+    ) -> bool:
         """A password of letters alone, where name and value are joined as settings are."""
-        after = self._text[end : end + 1]
-        if how not in ("op", "pair", "xml") and not (how == "args" and name.isupper()):
+        if kind not in ("password", "secret"):
             return False
-        if not quoted and after not in _ENDS:
+        shouted = name.isupper() and "_" in name
+        if how == "space":
+            return (flag or quoted or shouted) and words_alone(value, 10 if quoted else 8)
+        if how not in ("op", "pair", "xml") and not (how == "args" and shouted):
             return False
-        return words_alone(value, 8 if quoted or name.isupper() else 10)
+        if not quoted and self._text[end : end + 1] not in _ENDS:
+            return False
+        size = 8 if quoted or name.isupper() else 10
+        return words_alone(value, size if kind == "password" else size + 2)
 
 
 def _webhook(text: str, at: int) -> Found | None:
@@ -264,11 +284,11 @@ def _said(value: str, kind: str, how: str, *, quoted: bool, name: str) -> bool:
 
 def _assigned(value: str, kind: str, name: str, *, quoted: bool, flag: bool) -> bool:
     """After a sign that assigns."""
-    short = name.isupper() and short_strong(value)
+    short = (name.isupper() or quoted or flag) and short_strong(value)
     if kind == "password":
         return short or password_like(value, quoted or flag)
     if kind == "secret":
-        return token_like(value, 12) or prose_password(value)
+        return short or token_like(value, 12) or prose_password(value)
     if kind == "token":
         if len(value) < 16 and any(c.isdigit() for c in value) and random_looking(value):
             return True

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from ijfw_plugins.redact_secrets.lazy import lazy
 
-_WORDS = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+_WORDS = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-zß-öø-ÿ]+|[0-9]+|[^\W\d_a-zA-Z]+")
 
 
 def _set(words: str) -> frozenset[str]:
@@ -12,7 +12,8 @@ def _set(words: str) -> frozenset[str]:
 
 
 PASSWORD = _set(
-    "password passwords passwd passphrase passcode pwd pass pw passwort kennwort passe "
+    "password passwords passwd passphrase passcode pwd pass pw passwort kennwort passe clave "
+    "parola wachtwoord heslo haslo hasło "
     "contraseña contrasena senha пароль 密码 密碼 パスワード 비밀번호 "
     "dbpass userpass smtppass mypass "
     "adminpass rootpass sudopass ftppass mailpass ldappass requirepass masterauth psk "

@@ -157,6 +157,8 @@ def hits(rule: Rule, literal: str, text: str, where: str) -> list[tuple[int, int
         if rule.before:
             low = max(at - rule.before, found[-1][1] if found else 0, 0)
             match = pattern.search(text, low, at + rule.window)
+            while match and match.end() <= at:  # one in front of this literal
+                match = pattern.search(text, match.end(), at + rule.window)
         elif _bounded(text, at, literal) and (not rule.near or _follows(commands, text, at)):
             match = pattern.match(text, at, at + rule.window)
         if match:

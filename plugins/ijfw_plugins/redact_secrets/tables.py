@@ -5,17 +5,21 @@ from collections.abc import Iterator
 from ijfw_plugins.redact_secrets.assign import Found, strong
 from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.names import name_kind
-from ijfw_plugins.redact_secrets.values import placeholder, reference
+from ijfw_plugins.redact_secrets.values import placeholder, reference, words_alone
 
 GATE = ("pass", "pwd", "secret", "token", "key")
 WIDEST = 600  # characters of a line with names
 LONGEST = 8192  # characters of a row
 ROWS = 500  # of one table that are looked at
 _NAME = lazy(r"[ \t]*[\"'`]?[A-Za-z_][\w.-]{0,40}(?: [A-Za-z][\w.-]{0,24}){0,2}[\"'`]?[ \t]*\Z")
+BLANKS = "  "
+SEPARATORS = ("|", "\t", ",", ";", BLANKS)
+_BLANK_CELL = lazy(r"\S+(?: \S+)*")
 _RULE = lazy(r"[-+|:= \t]+\Z")  # the line between names and values
 _INSERT = lazy(r"into\s{1,9}[\w.\"`\[\]]{1,80}\s{0,9}\(([^()]{3,2000})\)\s{0,40}values?\s{0,40}\(")
 _CELL = lazy(
     r"\s{0,40}(?:[NEen]?'((?:[^'\\]|''|\\.){0,4096}+)'"
+    r"|\"((?:[^\"\\]|\"\"|\\.){0,4096}+)\""
     r"|[^,()']{0,200}+(?:\([^()]{0,200}\)[^,()']{0,40})?)\s{0,40}([,)])",
 )
 _NEXT = lazy(r"\s{0,40},\s{0,40}\(")
@@ -25,9 +29,9 @@ def tables(text: str, lower: str) -> Iterator[Found]:
     """Every strong value in a column with a secret name; `lower` is the text in lower case."""
     if not any(word in lower for word in GATE):
         return
-    if "insert" in lower:
+    if "insert" in lower or "replace into" in lower:
         yield from _inserts(text, lower)
-    if "\n" in text and ("," in text or "|" in text or "\t" in text):
+    if "\n" in text:
         yield from _rows(text)
 
 
@@ -49,7 +53,10 @@ def _is_secret(value: str, kind: str, name: str) -> bool:
         value != ""
         and not placeholder(value)
         and not reference(value, True)
-        and strong(value, kind, "op", quoted=True, flag=False, name=name)
+        and (
+            strong(value, kind, "op", quoted=True, flag=False, name=name)
+            or (kind in ("password", "secret") and words_alone(value, 10))
+        )
     )
 
 
@@ -63,30 +70,37 @@ def _rows(text: str) -> Iterator[Found]:
     separator, width, left, at = "", 0, 0, 0
     for line in text.split("\n"):
         start, at = at, at + len(line) + 1
-        if columns and (_RULE.match(line) or line.count(separator) == width) and left:
-            left -= 1
-            if len(line) <= LONGEST:
-                yield from _values(line, start, separator, columns)
-            continue
+        if columns and left and len(line) <= LONGEST:
+            cells = _cells(line, start, separator)
+            if len(cells) == width or _RULE.match(line):
+                left -= 1
+                yield from _values(cells, columns)
+                continue
         columns = {}
         if 3 < len(line) <= WIDEST:
-            separator = next((mark for mark in "|\t,;" if mark in line), "")
+            separator = next((mark for mark in SEPARATORS if mark in line), "")
             if separator:
-                columns, left = _columns(line.split(separator)), ROWS
-                width = line.count(separator)
+                cells, left = _cells(line, 0, separator), ROWS
+                columns, width = _columns([cell for cell, _ in cells]), len(cells)
 
 
-def _values(
-    line: str, start: int, separator: str, columns: dict[int, tuple[str, str]]
-) -> Iterator[Found]:
-    at = start
-    for nth, cell in enumerate(line.split(separator)):
-        if nth in columns:
-            value = cell.strip(" \t\r\"'`")
-            kind, name = columns[nth]
-            if _is_secret(value, kind, name):
-                yield _found(at + cell.index(value), value, kind)
-        at += len(cell) + 1
+def _cells(line: str, start: int, separator: str) -> list[tuple[str, int]]:
+    """The cells of a line and where they start; blanks separate where there are two or more."""
+    if separator == BLANKS:
+        return [(cell.group(), start + cell.start()) for cell in _BLANK_CELL.finditer(line)]
+    cells = []
+    for cell in line.split(separator):
+        cells.append((cell, start))
+        start += len(cell) + 1
+    return cells
+
+
+def _values(cells: list[tuple[str, int]], columns: dict[int, tuple[str, str]]) -> Iterator[Found]:
+    for nth, (kind, name) in columns.items():
+        cell, start = cells[nth] if nth < len(cells) else ("", 0)
+        value = cell.strip(" \t\r\"'`")
+        if _is_secret(value, kind, name):
+            yield _found(start + cell.index(value), value, kind)
 
 
 def _inserts(text: str, lower: str) -> Iterator[Found]:
@@ -100,10 +114,11 @@ def _inserts(text: str, lower: str) -> Iterator[Found]:
                 cell = _CELL.match(text, at)
                 if cell is None:
                     break
-                value = cell.group(1) or ""
+                nth_group = 2 if cell.group(1) is None else 1
+                value = cell.group(nth_group) or ""
                 if nth in columns and _is_secret(value, *columns[nth]):
-                    yield _found(cell.start(1), value, columns[nth][0])
-                nth, at, end = nth + 1, cell.end(), cell.group(2)
+                    yield _found(cell.start(nth_group), value, columns[nth][0])
+                nth, at, end = nth + 1, cell.end(), cell.group(3)
             following = _NEXT.match(text, at) if end else None
             if following is None:
                 break

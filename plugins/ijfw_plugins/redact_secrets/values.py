@@ -52,6 +52,9 @@ _CALL = lazy(
 _PATH = lazy(
     r"(?:\.{0,2}|~|[A-Za-z]:|\$HOME)?[/\\]{1,2}[\w.-]+(?:[/\\][\w.-]*)*\Z|[\w.-]+(?:/[\w.-]+)*/?[\w-]+\.[a-z]{1,5}\Z"
 )
+_ROOTED = lazy(
+    r"(?:/(?:home|etc|usr|var|opt|srv|tmp|root|Users|run|mnt|app|proc|dev)|~|\.{1,2}|\$HOME|[A-Z]:)[/\\]"
+)
 _URL = lazy(r"[A-Za-z][A-Za-z0-9+.-]{1,24}://")
 _CODE_NAME = lazy(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+\Z")
 _SCREAMING = lazy(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z")
@@ -111,7 +114,7 @@ def reference(value: str, quoted: bool) -> bool:
         return True
     if "${" in value or "{{" in value or "[REDACTED" in value:
         return True
-    if _PATH.match(value) and not random_looking(value):
+    if _PATH.match(value) and (_ROOTED.match(value) or not random_looking(value)):
         return True
     if not quoted and (_CALL.match(value) or _code_name(value)):
         return True
@@ -237,7 +240,9 @@ def words_alone(value: str, size: int) -> bool:
 def short_strong(value: str) -> bool:
     """Six or seven letters and digits, as weak passwords in environments are."""
     digits = sum(c.isdigit() for c in value)
-    return len(value) >= 6 and value.isalnum() and 2 <= digits < len(value) and not _wordy(value)
+    typed = digits >= 3 or not value[-1:].isdigit()  # not int32, utf16
+    letters = len(value) > digits >= 2
+    return len(value) >= 6 and value.isalnum() and letters and typed and not _wordy(value)
 
 
 def prose_password(value: str) -> bool:
@@ -291,7 +296,8 @@ def valid_password(value: str) -> bool:
 
 def valid_strong(value: str) -> bool:
     """A password or a token by the tests of name=value."""
-    return valid_password(value) and (password_like(value, True) or token_like(value))
+    good = password_like(value, True) or token_like(value) or words_alone(value, 8)
+    return good and valid_password(value)
 
 
 def valid_jwt(value: str) -> bool:

@@ -260,6 +260,9 @@ def _same_lead(gone: list[Word], come: list[Word]) -> bool:
     cues = words()["cues"]
     heads = [[w for w in side if w.text not in cues][:1] for side in (gone, come)]
     led = [not _content(head) for head in heads]
+    helped = [bool(head) and head[0].text in words()["auxiliary"] for head in heads]
+    if helped[1] and not helped[0] and any(w.raw.endswith("ed") for w in _content(come)[:1]):
+        return False  # "are counted" says what is done with it, "use X" what it uses
     if any(led) and bool(_content(gone)[0].number) != bool(_content(come)[0].number):
         return False
     if all(led) and any(h[0].text not in words()["tie"] | words()["auxiliary"] for h in heads if h):
@@ -290,9 +293,9 @@ def _may_change(before: list[Word], after: list[Word], gone: list[Word]) -> bool
     if not any(w.stem or w.text in table["tie"] for w in before):
         # The subject changed: another fact, unless the rest names a role that one thing has.
         first, second = ([w.text for w in after[:2]] + ["", ""])[:2]
-        if first not in ("is", "are", "handles", "owns"):
+        if first not in ("is", "are", "handle", "own"):
             return False
-        return first in ("handles", "owns") or second in ("the", "our", "used", "a", "an")
+        return first in ("handle", "own") or second in ("the", "our", "used", "a", "an")
     if (
         after
         and after[0].stem

@@ -284,11 +284,13 @@ def _parts(found: list[Word]) -> Iterable[Part]:
     table = words()
     pairs = zip(found, [*found[1:], None], strict=True)
     stems: list[str] = []
-    denied = supposed = False
+    denied = supposed = preferred = False
     for word, after in pairs:
         text = word.text
         phrase = f"{text} {after.text}" if after else ""
-        turns = phrase in table["turns"] or (text in ("over", "than") and stems and not denied)
+        against = ("over", "than", "to") if preferred else ("over", "than")
+        turns = phrase in table["turns"] or (text in against and stems and not denied)
+        preferred = preferred or text.startswith("prefer")
         if text in _POINTS or text in _SPLITS or text in _IFS or turns:
             if not supposed:
                 yield Part(frozenset(stems), denied)

@@ -177,6 +177,7 @@ def _settle(
         f for f in found if not (f.kind == "correction" and not f.text and f.clause + 1 in wishes)
     ]
     found = [_with_object(f, found, clauses, heads, table) for f in found]
+    found = [_with_remedy(f, found, clauses, heads, table) for f in found]
     return _pairs(found, table)
 
 
@@ -218,6 +219,22 @@ def _with_object(
     if clause.question or clause.opens_line:
         return finding
     return finding._replace(text=tidy(clause.text[heads[follower].body :], table))
+
+
+def _with_remedy(
+    finding: Finding, found: list[Finding], clauses: list[Clause], heads: list[Opened], table: Table
+) -> Finding:
+    """ "The name is misleading. Rename it to X": what to do about it belongs to the claim."""
+    follower = finding.clause + 1
+    if finding.kind != "correction" or finding.strength != "claim" or follower >= len(clauses):
+        return finding
+    clause, head = clauses[follower], heads[follower]
+    plain = clause.plain[head.body :]
+    if clause.question or clause.opens_line or any(f.clause == follower for f in found):
+        return finding
+    if not finding.text or not guarded("remedy", plain, table):
+        return finding
+    return finding._replace(text=f"{finding.text}; {tidy(clause.text[head.body :], table)}")
 
 
 def _halves(finding: Finding, table: Table) -> tuple[str, str]:

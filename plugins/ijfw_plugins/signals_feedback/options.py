@@ -28,7 +28,7 @@ _LINE = re.compile(_LABELLED, re.I | re.M)
 _NEXT = r"\s*(?:[;,.。；，]\s*)?(?:(?:or|and|oder|und|o|y|ou|et)\s+)?" + _WORD
 _INLINE = re.compile(
     r"(?:^|(?<=[\s(;,.。;]))" + _WORD + r"\(?(?P<label>[a-h]|\d)(?:[).:：]|\s*[—–=](?=\s))\s*"
-    r"(?P<text>[^\n;；?]{3,200}?)(?=" + _NEXT + r"\(?(?:[a-h]|\d)[).:：]|[\n;；?]|$)",
+    r"(?P<text>[^\n;；?]{3,200}?)(?=" + _NEXT + r"\(?(?<![^\W_])(?:[a-h]|\d)[).:：]|[\n;；?]|$)",
     re.I,
 )
 _EITHER = re.compile(
