@@ -34,6 +34,6 @@ def _load() -> Any:
         except ImportError:
             return None
         logging.getLogger("wordllama").setLevel(logging.ERROR)
-        folder = Path(wordllama.__file__).parent
+        folder = Path(str(wordllama.__file__)).parent
         _model = wordllama.WordLlama.load(dim=DIMENSIONS, cache_dir=folder, disable_download=True)
     return _model

@@ -1,7 +1,8 @@
 """The file of the index: opened, made, moved forward, or moved aside and made anew.
 
-It is derived from memory and may be deleted at any time. Rollback journal, not WAL: one that closes
-last would checkpoint outside our lock.
+It is derived from memory and may be deleted at any time. A file that was not made where it lies,
+such as one that came with a clone, could say anything: it is deleted unread. Rollback journal, not
+WAL: one that closes last would checkpoint outside our lock.
 """
 
 import fcntl
@@ -67,6 +68,17 @@ def open_database(folder: Path) -> sqlite3.Connection:
     Raises UnusableError for a newer schema (it is left alone), a link, or a folder that cannot be
     written, and sqlite3.Error for a file that is broken.
     """
+    for _ in range(2):
+        db = _opened(folder)
+        if _meta(db, "mark") == _mark(folder):
+            return db
+        db.close()
+        with locked(folder):
+            (folder / NAME).unlink(missing_ok=True)
+    raise UnusableError("the index is replaced again and again")
+
+
+def _opened(folder: Path) -> sqlite3.Connection:
     path = folder / NAME
     try:
         _make(folder, path)
@@ -93,6 +105,7 @@ def _make(folder: Path, path: Path) -> None:
 
 
 def _prepare(db: sqlite3.Connection, folder: Path) -> None:
+    db.execute("PRAGMA trusted_schema = OFF")
     db.execute("PRAGMA cache_size = -8000")  # KiB
     version = _version(db)
     if version > SCHEMA:
@@ -100,9 +113,23 @@ def _prepare(db: sqlite3.Connection, folder: Path) -> None:
     if version == SCHEMA:
         return
     with locked(folder):
+        first = _version(db) == 0
         for step in range(_version(db), SCHEMA):
             db.executescript(f"BEGIN IMMEDIATE; {_STEPS[step]} PRAGMA user_version = {step + 1};")
+            if first and step == 0:
+                db.execute("INSERT INTO meta VALUES ('mark', ?)", (_mark(folder),))
             db.execute("COMMIT")
+
+
+def _mark(folder: Path) -> str:
+    """Where the file lies, in numbers that one who ships a file cannot know."""
+    place, file = os.stat(folder), os.stat(folder / NAME, follow_symlinks=False)
+    return f"{file.st_dev}:{file.st_ino}:{place.st_ino}:{file.st_uid}"
+
+
+def _meta(db: sqlite3.Connection, key: str) -> str:
+    row = db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return str(row[0]) if row else ""
 
 
 def _version(db: sqlite3.Connection) -> int:

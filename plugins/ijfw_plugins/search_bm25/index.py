@@ -63,6 +63,7 @@ class Index:
 
         Where nothing changed this costs one stat a file.
         """
+        looked = time.time_ns()
         seen = watch.states(context)
         self._reload()
         if seen == self._files and not self._unwatched:
@@ -71,7 +72,7 @@ class Index:
             if self.stale():
                 raise UnusableError("the index was deleted meanwhile")
             self._reload()
-            self._take_in(context, seen)
+            self._take_in(context, seen, looked)
             self._version = -1
             self._reload()
 
@@ -118,7 +119,7 @@ class Index:
 
     # --- writing ------------------------------------------------------------------------------
 
-    def _take_in(self, context: Context, seen: Mapping[Key, State]) -> None:
+    def _take_in(self, context: Context, seen: Mapping[Key, State], looked: int) -> None:
         update = Update(self.db)
         with update.transaction():
             update.start(WORDS)
@@ -135,7 +136,7 @@ class Index:
             update.tier(tier, context.memory)
         with update.transaction():
             update.finish()
-            self._note(seen, fresh)
+            self._note(seen, fresh, looked)
 
     def _tiers(self, touched: Iterable[Key]) -> list[Tier]:
         """The tiers that files belong to: by the entries read from them, else by their folder."""
@@ -145,7 +146,7 @@ class Index:
             known = [tier for (tier,) in rows if watch.BASES.get(tier) == base]
             tiers.update(known or watch.TIERS[base])
         if self._unwatched:
-            tiers.update(watch.BASES)
+            tiers.update(tier for some in watch.TIERS.values() for tier in some)
         elif "knowledge" in tiers and "journal" not in tiers and self._has_hand_written_journal():
             tiers.add("journal")  # its lines without id count only where knowledge has no such
         return [tier for tier in watch.BASES if tier in tiers]
@@ -156,9 +157,9 @@ class Index:
         )
         return found.fetchone() is not None
 
-    def _note(self, seen: Mapping[Key, State], fresh: Mapping[Key, str]) -> None:
+    def _note(self, seen: Mapping[Key, State], fresh: Mapping[Key, str], looked: int) -> None:
         """Remember the files, and whether there are entries that are in none of them."""
-        young = time.time_ns() - watch.RACY
+        young = looked - watch.RACY
         rows = self.db.execute("SELECT base, path FROM files").fetchall()
         gone = [row for row in rows if row not in seen]
         self.db.executemany("DELETE FROM files WHERE base = ? AND path = ?", gone)

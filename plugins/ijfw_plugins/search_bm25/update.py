@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 _encode = msgspec.msgpack.Encoder().encode
 decode = msgspec.msgpack.Decoder(Entry).decode
-_TABLES = ("meta", "files", "docs", "tags", "terms", "postings")
+_TABLES = ("files", "docs", "tags", "terms", "postings")
 
 
 class _Doc(NamedTuple):
@@ -80,6 +80,7 @@ class Update:
             return
         for table in _TABLES:
             self.db.execute(f"DELETE FROM {table}")
+        self.db.execute("DELETE FROM meta WHERE key != 'mark'")
         for key, value in (("words", rules), ("count", 0), ("size", 0)):
             self._set(key, value)
 
