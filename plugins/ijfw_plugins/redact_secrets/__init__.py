@@ -84,7 +84,7 @@ def scan(text: str, whole: bool) -> list[Piece]:
         (index.in_text, flat, flat),
         (index.in_lower, lower, lower),
     ):
-        for gated, literals in table.items():
+        for gated, literals in table.items() if gate else ():
             if gated and gated not in gate:
                 continue
             for literal in literals:

@@ -22,49 +22,56 @@ from ijfw_plugins.redact_secrets.values import (
     words_alone,
 )
 
-KEYWORDS = (
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "key",
-    "auth",
-    "cred",
-    "jwt",
-    "bearer",
-    "webhook",
-    "licen",
-    "hmac",
-    "_pat",
-    "-pat",
-    ".pat",
-    "pat=",
-    "pat>",
-    "pat:",
-    'pat"',
-    "pat'",
-    "pat ",
-    "_pw",
-    "psk",
-    "_dsn",
-    "salt",
-    "seed",
-    "otp",
-    "sid=",
-    "kennwort",
-    "contrase",
-    "senha",
-    "csrf",
-    "pw:",
-    "pw=",
-    "pw ",
-    'pw"',
-    "clave ",
-    "parola",
-    "wachtwoord",
-    "heslo",
-    "haslo",
-)
+# What a name holds that means a secret, below a part of it that is looked for first.
+KEYWORDS: dict[str, tuple[str, ...]] = {
+    "": (
+        "pass",
+        "secret",
+        "token",
+        "key",
+        "auth",
+        "cred",
+        "jwt",
+        "bearer",
+        "webhook",
+        "licen",
+        "hmac",
+        "psk",
+        "_dsn",
+        "salt",
+        "seed",
+        "otp",
+        "sid=",
+        "kennwort",
+        "contrase",
+        "senha",
+        "csrf",
+        "clave ",
+        "parola",
+        "wachtwoord",
+        "heslo",
+        "haslo",
+    ),
+    "pat": (
+        "_pat",
+        "-pat",
+        ".pat",
+        "pat=",
+        "pat>",
+        "pat:",
+        'pat"',
+        "pat'",
+        "pat ",
+    ),
+    "pw": (
+        "pwd",
+        "_pw",
+        "pw:",
+        "pw=",
+        "pw ",
+        'pw"',
+    ),
+}
 FOREIGN = ("пароль", "密码", "密碼", "パスワード", "비밀번호")
 LONGEST = 4096  # characters of a quoted value that are looked at
 RUN = 1024  # of one without quotes; a longer one goes on as long as it looks encoded
@@ -133,10 +140,12 @@ class Found(NamedTuple):
 def assignments(text: str, lower: str) -> Iterator[Found]:
     """Every strong value with a secret name in `text`; `lower` is the text in lower case."""
     seen: set[int] = set()
-    for keyword in KEYWORDS if text.isascii() else KEYWORDS + FOREIGN:
-        reader = _Reader(text)
+    for keyword in _keywords(text, lower):
         where = lower if keyword.isascii() else text
         at = where.find(keyword)
+        if at < 0:
+            continue
+        reader = _Reader(text)
         while at >= 0:
             after = at + len(keyword)
             match = _JOIN.match(text, after - (not keyword[-1].isalnum()))
@@ -146,6 +155,14 @@ def assignments(text: str, lower: str) -> Iterator[Found]:
                     seen.add(match.end())
                     yield found
             at = where.find(keyword, after)
+
+
+def _keywords(text: str, lower: str) -> Iterator[str]:
+    for gate, keywords in KEYWORDS.items():
+        if gate in lower:
+            yield from keywords
+    if not text.isascii():
+        yield from FOREIGN
 
 
 class _Reader:

@@ -32,7 +32,7 @@ def tables(text: str, lower: str) -> Iterator[Found]:
     if "insert" in lower or "replace into" in lower:
         yield from _inserts(text, lower)
     if "\n" in text:
-        yield from _rows(text)
+        yield from _rows(text, lower)
 
 
 def _columns(cells: list[str]) -> dict[int, tuple[str, str]]:
@@ -64,24 +64,40 @@ def _found(start: int, value: str, kind: str) -> Found:
     return Found(start, start + len(value), "password" if kind == "password" else "secret")
 
 
-def _rows(text: str) -> Iterator[Found]:
+def _rows(text: str, lower: str) -> Iterator[Found]:
     """Lines of values below a line of names, with the same separator and number of cells."""
-    columns: dict[int, tuple[str, str]] = {}
-    separator, width, left, at = "", 0, 0, 0
-    for line in text.split("\n"):
-        start, at = at, at + len(line) + 1
-        if columns and left and len(line) <= LONGEST:
-            cells = _cells(line, start, separator)
-            if len(cells) == width or _RULE.match(line):
-                left -= 1
-                yield from _values(cells, columns)
-                continue
-        columns = {}
-        if 3 < len(line) <= WIDEST:
-            separator = next((mark for mark in SEPARATORS if mark in line), "")
-            if separator:
-                cells, left = _cells(line, 0, separator), ROWS
-                columns, width = _columns([cell for cell, _ in cells]), len(cells)
+    done = 0
+    for start in sorted({at for word in GATE for at in _lines_with(word, lower)}):
+        end = text.find("\n", start, start + WIDEST)
+        if start < done or end < 0:
+            continue
+        line = text[start:end]
+        separator = next((mark for mark in SEPARATORS if mark in line), "")
+        if not separator or (separator == BLANKS and line.startswith(" ")):
+            continue
+        cells = _cells(line, start, separator)
+        columns = _columns([cell for cell, _ in cells])
+        done = end + 1
+        for _ in range(ROWS if columns else 0):
+            end = text.find("\n", done)
+            end = len(text) if end < 0 else end
+            line = text[done : min(end, done + LONGEST)]
+            row = _cells(line, done, separator)
+            if not line or (len(row) != len(cells) and not _RULE.match(line)):
+                break
+            yield from _values(row, columns)
+            done = end + 1
+
+
+def _lines_with(word: str, lower: str) -> Iterator[int]:
+    """Where the lines start that hold a word and can be a line of names."""
+    at = lower.find(word)
+    while at >= 0:
+        start = lower.rfind("\n", max(0, at - WIDEST), at) + 1
+        if start or at <= WIDEST:
+            yield start
+        end = lower.find("\n", at)
+        at = lower.find(word, end) if end >= 0 else -1
 
 
 def _cells(line: str, start: int, separator: str) -> list[tuple[str, int]]:

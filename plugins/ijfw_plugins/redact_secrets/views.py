@@ -57,21 +57,26 @@ def _decode(parent: View, pattern: re.Pattern[str], plain: Callable[[str], str])
     text = parent.text
     out: list[str] = []
     at, raw, unit = [0], [0], [-1]
+    known: dict[str, str] = {}
     view_end = raw_end = 0
     for match in pattern.finditer(text):
         start, end = match.span()
-        out.append(text[raw_end:start])
+        found = match.group()
+        new = known.get(found)
+        if new is None:
+            new = known[found] = plain(found)
         view_end += start - raw_end
-        new = plain(match.group())
         if new:
-            at.append(view_end)
-            raw.append(start)
-            unit.append(end)
-            out.append(new)
+            out += (text[raw_end:start], new)
+            at += (view_end, view_end + len(new))
+            raw += (start, end)
+            unit += (end, -1)
             view_end += len(new)
-        at.append(view_end)
-        raw.append(end)
-        unit.append(-1)
+        else:
+            out.append(text[raw_end:start])
+            at.append(view_end)
+            raw.append(end)
+            unit.append(-1)
         raw_end = end
     if raw_end == 0:
         return None
