@@ -68,16 +68,21 @@ class Texts:
 
 
 class Held:
-    """Memory that makes its entries when it is read."""
+    """Memory that makes its entries when it is read, so that a million need not be held."""
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
-        self.held = entries
+    def __init__(self, count: int, sessions: int) -> None:
+        self.count, self.sessions = count, sessions
+
+    def made(self) -> Iterator[Entry]:
+        """The entries, the same each time."""
+        texts = Texts(self.count)
+        return (texts.entry(number, self.sessions) for number in range(self.count))
 
     def get(self, entry_id: str) -> Entry | None:
         return None
 
     def entries(self, *tiers: Tier) -> Iterable[Entry]:
-        return self.held
+        return self.made()
 
     def search(self, query: Query) -> Sequence[Hit]:
         return []
@@ -85,7 +90,7 @@ class Held:
     def changed(
         self, tier: Tier, known: Mapping[str, str]
     ) -> Iterator[tuple[str, str, Entry | None]]:
-        for entry in self.held if tier == "journal" else ():
+        for entry in self.made() if tier == "journal" else ():
             yield entry.id, entry.digest, entry
 
 
@@ -98,13 +103,12 @@ class Engines(NamedTuple):
 
 
 def build(folder: Path, count: int, sessions: int, queries: int = 60) -> Engines:
-    texts = Texts(count)
-    entries = [texts.entry(number, sessions) for number in range(count)]
+    held = Held(count, sessions)
     memory = folder / ".ijfw" / "memory"
     memory.mkdir(parents=True)
     (memory / "project-journal.md").write_text("watched, not read\n")
     context = Context(
-        project=str(folder), session="", now=NOW, memory=Held(entries),
+        project=str(folder), session="", now=NOW, memory=held,
         folder=str(folder / ".ijfw"), home=str(folder / "home"),
     )  # fmt: skip
     started = time.perf_counter()
@@ -112,18 +116,21 @@ def build(folder: Path, count: int, sessions: int, queries: int = 60) -> Engines
     ours = time.perf_counter() - started
     fts = sqlite3.connect(folder / "fts.db")
     fts.execute("CREATE VIRTUAL TABLE t USING fts5(body, tokenize='porter unicode61')")
+    texts = Texts(count + 1)
+    wanted = set(texts.chance.sample(range(count), queries))
+    asked: list[str] = []
+
+    def rows() -> Iterator[tuple[int, str]]:
+        words = Texts(count)
+        for number, entry in enumerate(held.made()):
+            if number in wanted:
+                asked.append(words.query(entry))
+            yield number + 1, f"{entry.summary} {entry.content}"
+
     started = time.perf_counter()
-    fts.executemany(
-        "INSERT INTO t (rowid, body) VALUES (?, ?)",
-        ((n, f"{e.summary} {e.content}") for n, e in enumerate(entries, 1)),
-    )
+    fts.executemany("INSERT INTO t (rowid, body) VALUES (?, ?)", rows())
     fts.commit()
     print(f"\nbuilt {count}: {ours:.1f} s, FTS5 {time.perf_counter() - started:.1f} s", end="")
-    asked = [texts.query(texts.chance.choice(entries)) for _ in range(queries)]
-    context = Context(
-        project=context.project, session="", now=NOW, memory=Held([]),
-        folder=context.folder, home=context.home,
-    )  # fmt: skip
     return Engines(context, fts, asked)
 
 

@@ -43,13 +43,14 @@ _NAME_WORD = re.compile(
 class Found:
     """An entry on its way to becoming a hit."""
 
-    __slots__ = ("entry", "parts", "row", "score")
+    __slots__ = ("entry", "head", "parts", "row", "score")
 
     def __init__(self, row: Row, **parts: float) -> None:
         self.row = row
         self.parts = parts
         self.score = sum(parts.values())
         self.entry: Entry
+        self.head: frozenset[str] | None = None  # words of the summary
 
     def add(self, name: str, value: float) -> None:
         """Add a part to the score."""
@@ -240,12 +241,18 @@ def _diverse(found: list[Found], want: int) -> list[Found]:
 
 def _alike(one: Found, other: Found) -> bool:
     """Whether two entries have nearly the same words; the summaries are compared first."""
-    first = one.entry.summary.lower().split()
-    if 2 * len({*first} & {*other.entry.summary.lower().split()}) < len(first):
+    mine, theirs = _head(one), _head(other)
+    if 2 * len(mine & theirs) < len(mine):
         return False
-    mine = {*first, *one.entry.content[:400].lower().split()}
-    theirs = f"{other.entry.summary} {other.entry.content[:400]}".lower().split()
-    return len(mine.intersection(theirs)) >= _ALIKE * len(mine.union(theirs))
+    mine = mine.union(one.entry.content[:400].lower().split())
+    theirs = theirs.union(other.entry.content[:400].lower().split())
+    return len(mine & theirs) >= _ALIKE * len(mine | theirs)
+
+
+def _head(one: Found) -> frozenset[str]:
+    if one.head is None:
+        one.head = frozenset(one.entry.summary.lower().split())
+    return one.head
 
 
 def refers(entry: Entry, links: Sequence[str]) -> bool:

@@ -101,6 +101,11 @@ class Postings:
         self._whole = False
         self.seen: list[Mapping[int, float]] = []  # by number, where the whole list was read
 
+    def fill(self, parts: dict[int, Part]) -> None:
+        """Take every part, read elsewhere."""
+        self._parts = dict(parts)
+        self._whole = True
+
     def all(self) -> list[Part]:
         """Every part."""
         if not self._whole:
@@ -126,9 +131,10 @@ class Postings:
 
     def has(self, number: int) -> bool:
         """Whether the term stands in an entry."""
-        if self.seen:
-            return any(number in part for part in self.seen)
-        return self.code_of(number) >= 0
+        for part in self.seen:
+            if number in part:
+                return True
+        return not self.seen and self.code_of(number) >= 0
 
     def code_of(self, number: int) -> int:
         """The code for an entry, -1 where the term does not stand in it."""

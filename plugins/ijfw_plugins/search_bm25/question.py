@@ -55,7 +55,7 @@ def ask(db: sqlite3.Connection, count: int, query: Query, context: Context) -> Q
     wanted: dict[str, float] = {}
     heads: set[str] = set()  # the first term of each word; the others are parts of it
     for word in query.text[: words.MAX_CHARS].split():
-        found = words.terms(word)
+        found = words.word_terms(word)
         heads.update(found[:1])
         wanted |= {term: ASKING_WEIGHT if term in words.ASKING else 1.0 for term in found}
     dates = words.dates(query.text)

@@ -28,6 +28,8 @@ from ijfw_plugins.search_bm25.update import PARTS
 
 _TABLE = 300  # entries of a list for which a table of scores pays off
 _LARGE = 4096  # numbers of a list that is worth a look whether it can be left out
+_LEADING = 16  # entries whose neighbours may answer in their place
+_AT_ONCE = 64  # parts read in one statement
 POOL = 40  # entries whose neighbours are looked at
 NEAR, FAR = 0.3, 0.15  # weight of the words of an entry one and two places away in its session
 
@@ -78,7 +80,26 @@ class Ranker:
         self.question = question
         self.impacts = impacts(self.average)
         self._lists = [self.postings(term) for term in question.terms]
+        self._read_small()
         self._total = question.total * (K1 + 1) or 1.0
+
+    def _read_small(self) -> None:
+        """Read all lists at once where they are few and short."""
+        parts = (self._highest() >> PART) + 1
+        terms = self.question.terms
+        if parts * len(terms) > _AT_ONCE:
+            return
+        keys = [term.number * PARTS + part for term in terms for part in range(parts)]
+        marks = ",".join("?" * len(keys))
+        rows = self.db.execute(f"SELECT k, list FROM postings WHERE k IN ({marks})", keys)
+        found: dict[int, dict[int, Part]] = {term.number: {} for term in terms}
+        for key, blob in rows:
+            found[key // PARTS][key % PARTS] = unpack(blob)
+        for term, postings in zip(terms, self._lists, strict=True):
+            postings.fill(found[term.number])
+
+    def _highest(self) -> int:
+        return int(self.db.execute("SELECT max(n) FROM docs").fetchone()[0] or 0)
 
     def answer(self, pool: int) -> list[Scored]:
         """The best entries, in the order of their words and those of their neighbours."""
@@ -92,7 +113,7 @@ class Ranker:
         if not linked:
             return [Scored(row, scores[n] / self._total, 0.0) for n, row in rows.items()]
         field = _Field(self.question.terms, self._lists, self.average, self._total)
-        everyone = {**rows, **self._neighbours(linked)}
+        everyone = {**rows, **self._neighbours(linked[:_LEADING])}
         found = []
         for n, row in everyone.items():
             if row.before or row.after:
@@ -109,7 +130,10 @@ class Ranker:
     def coverage(self, number: int) -> float:
         """The share of the question's weight whose terms stand in the entry itself."""
         pairs = zip(self.question.terms, self._lists, strict=True)
-        covered = sum(term.weight for term, found in pairs if found.has(number))
+        covered = 0.0
+        for term, found in pairs:
+            if found.has(number):
+                covered += term.weight
         return covered / (self.question.total or 1.0)
 
     def rows(self, numbers: Sequence[int]) -> dict[int, Row]:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
-from ijfw_core.text import tokens
+from ijfw_core.text import CUT, tokens
 from ijfw_hookspecs import Entry
 from ijfw_plugins.search_bm25.stem import stem
 
@@ -90,14 +90,22 @@ def terms(text: str) -> list[str]:
     return [term for token in tokens(text[:MAX_CHARS]) if (term := _term(token))]
 
 
+@lru_cache(maxsize=1 << 12)
+def word_terms(word: str) -> tuple[str, ...]:
+    """The terms of one word of a query; people ask with the same words again."""
+    return tuple(terms(word))
+
+
 def doc(entry: Entry) -> Doc:
     """The weighted terms of an entry."""
     weights: dict[str, float] = {}
     facts = " ".join(" ".join(fact) for fact in entry.facts)
-    # A content that only repeats the summary must not count it twice.
-    content = entry.content if entry.content != entry.summary else ""
+    # A content that begins with the summary must not count it twice.
+    content, summary = entry.content, SUMMARY
+    if content and content.startswith(entry.summary.removesuffix(CUT)):
+        summary -= CONTENT
     for weight, text in (
-        (SUMMARY, entry.summary),
+        (summary, entry.summary),
         (TAGS, " ".join(tag for tag in entry.tags if tag != "auto-memorize")),
         (CONTENT, content),
         (CONTENT, facts),
