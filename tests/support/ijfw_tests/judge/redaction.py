@@ -35,7 +35,7 @@ def redactor() -> Callable[[str], str]:
 def judge_cases(seed: str = "1") -> list[Case]:
     """The judge's cases with their values made from `seed`."""
     found: list[Case] = []
-    for part in ("tokens", "structures", "pairs"):
+    for part in ("tokens", "structures", "pairs", "second"):
         for number, case in enumerate(toml(f"redaction_{part}")["case"]):
             template = case["text"]
             if case.get("unescape"):
@@ -43,7 +43,7 @@ def judge_cases(seed: str = "1") -> list[Case]:
             text, secrets = fill(template, f"{seed}:{part}:{number}")
             name = f"{part}-{number}-{case['kind']}"
             found.append(case | {"name": name, "text": text, "secrets": secrets})
-    for part in ("harmless",):
+    for part in ("harmless", "harmless_second"):
         for kind, group in toml(f"redaction_{part}").items():
             for number, template in enumerate(group["texts"]):
                 text, _ = fill(template, f"{seed}:{kind}:{number}")
