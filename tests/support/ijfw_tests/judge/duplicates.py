@@ -28,8 +28,9 @@ LOW = {"duplicate": 1.0, "update": 0.9, "related": 0.9, "unrelated": 0.95}
 def judge_pairs() -> list[Case]:
     """The judge's pairs of notes."""
     return [
-        {"name": f"{label}-{n}", "a": a, "b": b, "label": label}
-        for label, pairs in toml("duplicates").items()
+        {"name": f"{mark}{label}-{n}", "a": a, "b": b, "label": label}
+        for part, mark in (("duplicates", ""), ("duplicates_second", "second-"))
+        for label, pairs in toml(part).items()
         for n, (a, b) in enumerate(pairs)
     ]
 

@@ -19,8 +19,9 @@ def _list(value: object) -> list[str]:
 def judge_failures() -> list[Case]:
     """The judge's outputs of commands that failed."""
     return [
-        {"name": f"failure-{n}", "failed": None, **case}
-        for n, case in enumerate(toml("errors_failures")["case"])
+        {"name": f"{mark}failure-{n}", "failed": None, **case}
+        for part, mark in (("errors_failures", ""), ("errors_failures_second", "second-"))
+        for n, case in enumerate(toml(part)["case"])
     ]
 
 

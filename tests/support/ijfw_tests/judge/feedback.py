@@ -15,12 +15,13 @@ KINDS = ("correction", "confirmation", "decision", "standing")
 def judge_cases() -> list[Case]:
     """The judge's messages."""
     found: list[Case] = []
-    for label, group in toml("feedback").items():
-        messages = group if isinstance(group, list) else [{"text": t} for t in group["texts"]]
-        for number, message in enumerate(messages):
-            labels = message.get("labels") or [label.removesuffix("-answer")]
-            name = f"{label}-{number}"
-            found.append({"name": name, "reply": "", "holds": [], **message, "labels": labels})
+    for part, mark in (("feedback", ""), ("feedback_second", "second-")):
+        for label, group in toml(part).items():
+            messages = group if isinstance(group, list) else [{"text": t} for t in group["texts"]]
+            for number, message in enumerate(messages):
+                labels = message.get("labels") or [label.removesuffix("-answer")]
+                name = f"{mark}{label}-{number}"
+                found.append({"name": name, "reply": "", "holds": [], **message, "labels": labels})
     return found
 
 
