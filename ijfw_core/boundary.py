@@ -3,29 +3,40 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from itertools import islice
+from operator import attrgetter
 from typing import Any, NoReturn, get_args
 
 from ijfw_core.guard import PluginError
 from ijfw_hookspecs import (
+    AgentEvent,
     Candidate,
     Change,
     Classification,
     DreamPass,
+    Edit,
+    Entry,
     Hit,
     Kind,
     PlatformAdapter,
+    Receipt,
     Relation,
     Score,
     Signal,
     SignalKind,
     Span,
+    Transcript,
 )
 from ijfw_hookspecs import Caps as PlatformCaps
 
 MOST = 10_000  # answers of one call; more is a runaway
 SPAN_KIND = re.compile(r"[a-z0-9-]{1,40}\Z")
 ADAPTER_METHODS = ("parse", "render", "read_transcript", "install", "uninstall", "status")
+ENTRY_TEXTS = attrgetter(
+    *("id", "kind", "summary", "content", "why", "how_to_apply", "tier", "path", "digest"),
+    *("session", "origin", "superseded_by"),
+)
 STORE_METHODS = ("entries", "blocks", "plan", "undo")
 
 
@@ -43,6 +54,62 @@ def check(hook: str, value: Any, arguments: Mapping[str, Any]) -> Any:
 def changes(value: Any) -> list[Change]:
     """What a dream pass yielded, as a list."""
     return _each(value, Change)
+
+
+def entry(value: Any) -> Entry:
+    """An entry that a store or a retriever made."""
+    good = (
+        isinstance(value, Entry)
+        and all(type(text) is str for text in ENTRY_TEXTS(value))
+        and isinstance(value.stored, datetime)
+        and value.stored.tzinfo is not None
+        and isinstance(value.tags, tuple)
+        and all(type(tag) is str for tag in value.tags)
+    )
+    if not good:
+        _wrong("an Entry with a field of the wrong type")
+    found: Entry = value
+    return found
+
+
+def entries(value: Iterable[Any]) -> list[Entry]:
+    """What a store read, as a list; memory may hold any number."""
+    return [entry(item) for item in value]
+
+
+def blocks(value: Iterable[Any]) -> list[tuple[str, str]]:
+    """A file as a store cut it."""
+    found = list(value)
+    for item in found:
+        good = isinstance(item, tuple) and len(item) == 2
+        if not good or type(item[0]) is not str or type(item[1]) is not str:
+            _wrong("a block that is no (id, text)")
+    return found
+
+
+def receipt(value: Any) -> Receipt:
+    """How a store would carry out a change."""
+    if not isinstance(value, Receipt):
+        _wrong(f"a {type(value).__name__}, not a Receipt")
+    _texts(value, "entry_id", "external")
+    for edit in _each(value.edits, Edit, lazily=False):
+        _texts(edit, "path", "entry_id", "tier")
+        for text in (edit.before, edit.after, edit.anchor):
+            if text is not None and type(text) is not str:
+                _wrong("an Edit with a field of the wrong type")
+    return value
+
+
+def transcript(value: Any) -> Transcript:
+    """The next piece of a transcript."""
+    if not isinstance(value, Transcript):
+        _wrong(f"a {type(value).__name__}, not a Transcript")
+    _texts(value, "cursor")
+    _text_tuple(value, "also")
+    good = isinstance(value.events, tuple) and all(isinstance(e, AgentEvent) for e in value.events)
+    if not good or type(value.bad_records) is not int or type(value.done) is not bool:
+        _wrong("a Transcript with a field of the wrong type")
+    return value
 
 
 def _wrong(what: str) -> NoReturn:
@@ -194,6 +261,7 @@ def _hits(value: Any, _: Mapping[str, Any]) -> list[Hit]:
     for item in items:
         _number(item.score, -math.inf, math.inf, "Hit.score")
         _texts(item, "snippet", "retriever")
+        entry(item.entry)
     return items
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
-from ijfw_core import guard
+from ijfw_core import boundary, guard
 from ijfw_core.errors import IjfwError, StoreClosedError
 from ijfw_hookspecs import (
     AdapterStatus,
@@ -58,7 +58,7 @@ class GuardedStore:
 
     def entries(self, tiers: Sequence[Tier]) -> Iterable[Entry]:
         """Every entry of these tiers, in file order."""
-        return self._ask(lambda: list(self._store.entries(tiers)), list)
+        return self._ask(lambda: boundary.entries(self._store.entries(tiers)), list)
 
     def changed(self, tier: Tier, known: Mapping[str, str]) -> list[tuple[str, str, Entry | None]]:
         """Every entry of a tier as (id, digest, entry), None for one that `known` has as it is.
@@ -79,14 +79,14 @@ class GuardedStore:
 
     def blocks(self, path: str, text: str) -> Sequence[tuple[str, str]]:
         """Cut a file into (entry id or "", raw block)."""
-        blocks = self._ask(lambda: list(self._store.blocks(path, text)), list)
+        blocks = self._ask(lambda: boundary.blocks(self._store.blocks(path, text)), list)
         if "".join(raw for _, raw in blocks) != text:
             raise StoreClosedError(f"The store {self.plugin} lost text of {path}; nothing is done.")
         return blocks
 
     def plan(self, change: Change) -> Receipt:
         """The edits that carry out a change; raises ValueError where it cannot be done."""
-        return self._ask(lambda: self._store.plan(change), Receipt)
+        return self._ask(lambda: boundary.receipt(self._store.plan(change)), Receipt)
 
     def undo(self, handle: str) -> bool:
         """Undo an external write."""
@@ -141,7 +141,7 @@ class GuardedAdapter:
         """The next piece after `cursor`; raises ValueError as the contract says, else IjfwError."""
         return self._ask(
             "read_transcript",
-            lambda: self._adapter.read_transcript(path, cursor),
+            lambda: boundary.transcript(self._adapter.read_transcript(path, cursor)),
             Transcript,
             quote=False,
         )

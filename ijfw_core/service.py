@@ -103,6 +103,7 @@ def store(
         raise UsageError("nothing to store: the summary is empty")
     if kind and kind not in KINDS:
         raise UsageError(f"unknown kind {kind!r}; one of {', '.join(KINDS)}")
+    project.check_redaction()
     wanted = KINDS[kind] if kind else "observation"
     session = project.redactor.text(one_line(session))[:SESSION_CHARS]
     candidate = worker.safe(
@@ -150,9 +151,9 @@ def _store_new(
         reason="said by a person" if plugin == "user" else "asked for by an agent",
         plugin=plugin,
     )
-    outcome = apply(project, [change], session=session)[entry.id]
+    outcome = apply(project, [change], session=session).get(entry.id, "conflict")
     if outcome in {"withheld", "conflict"}:
-        raise RefusedError(f"it was not stored ({outcome}): say it in other words")
+        raise RefusedError(f"it was not stored ({outcome}): nothing was written")
     status: Stored = "staged" if outcome == "staged" else "superseded" if old else "written"
     tier = "staged" if outcome == "staged" else entry.tier
     return StoreResult(id=entry.id, tier=tier, outcome=status)

@@ -16,6 +16,8 @@ from ijfw_core.errors import IjfwError, NotFoundError, UsageError
 from ijfw_core.text import digest
 from ijfw_hookspecs import AgentEvent, PlatformAdapter
 
+MOST_PIECES = 100_000  # of one transcript; an adapter that gives more does not come to an end
+
 
 class Bookmark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How far was read: `cursor` is the start of a piece, `heard` events from it on are known."""
@@ -39,7 +41,7 @@ class Reading:
         """(event, is_new) in order; events that were heard before come first, as history."""
         known, piece, cursor, count = self.bookmark.heard, self._first, self.bookmark.cursor, 0
         starts: deque[tuple[str, int]] = deque(maxlen=2)  # of this piece and the one before
-        while True:
+        for _ in range(MOST_PIECES):
             starts.append((cursor, count))
             self.bad_records += piece.bad_records
             self.also = piece.also or self.also
@@ -52,6 +54,7 @@ class Reading:
                 return
             cursor = piece.cursor
             piece = self.adapter.read_transcript(self.path, cursor)
+        raise IjfwError(f"{self.path}: the adapter {self.adapter.name} comes to no end")
 
 
 def open_transcript(

@@ -77,7 +77,9 @@ def conclude(
     if dry_run:
         dropped = sum(item.verdict.action == "drop" for item in judged)
         return Report(session=session, judged=tuple(judged), dropped=dropped)
-    report = _store(project, run, judged, log)
+    with project.writer.locked():
+        now = lessons_log.read(project.roots)
+        report = _store(project, run, _overtaken(judged, now[len(log) :]), now)
     _tell(project, report)
     return report
 
@@ -155,6 +157,17 @@ def _settle(project: "Project", item: Judged, log: Sequence[Lesson], session: st
         if project.memory.get(entry) is None and past[-1].op != "revert":
             return _with(item, "duplicate", "kept before in this session")
     return item
+
+
+def _overtaken(judged: Sequence[Judged], news: Sequence[Lesson]) -> list[Judged]:
+    """Keep once what another capture settled while this one judged."""
+    keys = {lesson.key for lesson in news if lesson.key and lesson.op in SETTLED}
+    return [
+        _with(item, "duplicate", "another capture was faster")
+        if key_of(item.candidate) in keys and item.verdict.action in {"write", "stage"}
+        else item
+        for item in judged
+    ]
 
 
 def _with(item: Judged, action: str, reason: str) -> Judged:

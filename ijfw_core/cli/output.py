@@ -14,7 +14,29 @@ from ijfw_core.text import printable
 P = ParamSpec("P")
 R = TypeVar("R")
 
-json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout.")
+_own: list[int] = []  # descriptor of the real stdout while it carries one JSON object
+
+
+def _claim_stdout(_ctx: click.Context, _option: click.Parameter, as_json: bool) -> bool:
+    """With --json keep stdout for the one object: what a plugin prints, by whatever way and from
+    whatever thread, goes to stderr."""
+    try:
+        usual = sys.stdout.fileno() == 1
+    except (OSError, ValueError):  # a test's stdout has no descriptor
+        usual = False
+    if as_json and usual and not _own:
+        _own.append(os.dup(1))
+        os.dup2(2, 1)
+    return as_json
+
+
+json_option = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    callback=_claim_stdout,
+    help="One JSON object on stdout.",
+)
 
 
 def emit_json(value: Any) -> None:
@@ -28,7 +50,11 @@ def emit_json(value: Any) -> None:
 
         text = json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
         data = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
-    click.echo(data)  # bytes: JSON is UTF-8 whatever the terminal speaks
+    if not _own:
+        click.echo(data)  # bytes: JSON is UTF-8 whatever the terminal speaks
+        return
+    with open(_own[0], "wb", closefd=False) as stdout:
+        stdout.write(data + b"\n")
 
 
 def say(text: str = "") -> None:
