@@ -12,7 +12,7 @@ from ijfw_plugins.search_bm25.words import Window
 
 MAX_TERMS = 48  # of a query; a pasted page asks for its rarest words
 DATE_WEIGHT = 0.7  # of a date beside a word: a field of weight .5 did best on conversations
-ASKING_WEIGHT = 0.3  # of a word that questions are made of, such as "decide" or "current"
+ASKING_WEIGHT = 0.5  # of a word that questions are made of, such as "decide" or "current"
 GUESS_WEIGHT = 0.5  # of a longer word that stands in for one that memory does not have
 _GUESSES = 3
 _SHORTEST_GUESS = 4  # characters
