@@ -150,6 +150,8 @@ def rehearse(
 def start_worker(place: Roots) -> None:
     """Start the project's worker as a process that survives the agent, unless one is at work: that
     one looks for more before it leaves."""
+    if configuration.disabled(os.environ):
+        return
     try:
         with files.lock(sessions.worker_lock(place), 0, place.folder):
             pass

@@ -51,7 +51,7 @@ def settings(what: Examined) -> Iterator[Check]:
         detail=left_out or "settings are readable",
         fix="look at it: ijfw config show; allow it: ijfw trust" if left_out else "",
     )
-    if what.env.get("IJFW_DISABLE", "").lower() not in ("", "0", "false", "no", "off"):
+    if configuration.disabled(what.env):
         yield Check(
             name="switched off",
             ok=False,

@@ -31,7 +31,7 @@ _MARKER = re.compile(r"^(?:<{7}|>{7})(?: |$)", re.M)
 def home(what: Examined) -> Iterator[Check]:
     """The user's folder: private, writable, and free of locks that hang."""
     if not what.home.is_dir():
-        yield Check(name="home", ok=True, detail=f"{what.home} is not there yet", fix="ijfw setup")
+        yield _unmade(what.home)
         return
     yield _folder("home", what.home)
     names = ("capture.lock", "manifest.lock", "projects.lock")
@@ -137,6 +137,17 @@ def foreign(what: Examined) -> Iterator[Check]:
             )
     if not (copies or links or merges):
         yield Check(name="files", ok=True, detail="no other writer left anything")
+
+
+def _unmade(path: Path) -> Check:
+    """The user's folder before setup: whether it can be made."""
+    if not path.parent.is_dir():
+        detail = f"{path.parent} is not there, so nothing can be kept in {path}"
+        return Check(name="home", ok=False, detail=detail, fix="set HOME, or IJFW_HOME")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        detail = f"{path} cannot be made: no write in {path.parent}"
+        return Check(name="home", ok=False, detail=detail, fix="make it writable, or set IJFW_HOME")
+    return Check(name="home", ok=True, detail=f"{path} is not there yet", fix="ijfw setup")
 
 
 def _folder(name: str, path: Path) -> Check:

@@ -85,8 +85,13 @@ def load(roots: HasFolders, env: Mapping[str, str], flags: Iterable[str] = ()) -
         problems=tuple(problems),
         home=str(roots.home),
         project_disable=project_disable,
-        disabled=env.get("IJFW_DISABLE", "").lower() not in _NO,
+        disabled=disabled(env),
     )
+
+
+def disabled(env: Mapping[str, str]) -> bool:
+    """Whether IJFW_DISABLE switches hooks and what they start off; commands work all the same."""
+    return env.get("IJFW_DISABLE", "").lower() not in _NO
 
 
 def read_bytes(path: Path, *, follow: bool) -> bytes:

@@ -27,6 +27,7 @@ from ijfw_core import (
     spool,
     worker,
 )
+from ijfw_core import config as configuration
 from ijfw_core.errors import IjfwError, LockTimeoutError
 from ijfw_core.greeting import LastSession
 from ijfw_core.hearing import Hearing
@@ -51,20 +52,19 @@ def drain(project: Project, session: str = "") -> list[Report]:
     the one that was named fails.
     """
     place = project.roots
-    agreed = consent.read(place)
-    if not agreed.consented:
+    if not consent.read(place).consented:
         return []
     project.check_redaction()
     all_there = wait_for_children(place.home)
     if session:
         wanted = [sessions.get(place, session) or Running(session=session, platform="")]
-        reports = [_conclude(project, wanted[0], agreed.at)]
+        reports = [_conclude(project, wanted[0])]
     else:
         wanted = _pending(project)
-        reports = _conclude_all(project, wanted, agreed.at)
+        reports = _conclude_all(project, wanted)
     if not all_there and wait_for_children(place.home, LATE_SECONDS):
         late = [one for one in wanted if one.session in spool.sessions(place)]
-        reports += _conclude_all(project, late, agreed.at)
+        reports += _conclude_all(project, late)
     sessions.sweep(place)
     prelude.refresh(project)
     reply_anew(project)
@@ -105,11 +105,11 @@ def reply_anew(project: Project) -> None:
     known.update(place.home, place, replies, watched)
 
 
-def _conclude_all(project: Project, wanted: Sequence[Running], since: str) -> list[Report]:
+def _conclude_all(project: Project, wanted: Sequence[Running]) -> list[Report]:
     reports = []
     for running in wanted:
         try:
-            reports.append(_conclude(project, running, since))
+            reports.append(_conclude(project, running))
         except (OSError, IjfwError) as error:
             hook.complain(os.fsencode(project.roots.home), error)
     return reports
@@ -128,11 +128,11 @@ def _pending(project: Project) -> list[Running]:
     return list(found.values())
 
 
-def _conclude(project: Project, running: Running, since: str) -> Report:
+def _conclude(project: Project, running: Running) -> Report:
     """One session: its spool and its transcript, each signal once."""
     place, session = project.roots, running.session
     heard_at = sessions.stamp(place, session)
-    claim = spool.claim(place, session, project.redactor.text, since)
+    claim = spool.claim(place, session, project.redactor.text)
     settle(running.transcript)
     trail = handoff.Trail()
     hearing = Hearing(project, session, running.platform, follow=trail.follow)
@@ -181,6 +181,8 @@ def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
     """
     folder = Path(argv[0] if argv else ".")
     tried: set[tuple[str, int]] = set()
+    if configuration.disabled(env):
+        return 0
     try:
         be_nice()
         place = capture.locate(folder, env)

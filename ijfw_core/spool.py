@@ -94,8 +94,8 @@ def append(place: Roots, signals: Sequence[Signal], redact: Redact) -> int:
     return dropped
 
 
-def claim(place: Roots, session: str, redact: Redact, since: str = "") -> Claim:
-    """Move a session's lines into a file of its own; lines from before `since` (ISO) are dropped.
+def claim(place: Roots, session: str, redact: Redact) -> Claim:
+    """Move a session's lines into a file of its own.
 
     A claim that an earlier worker left behind is taken in. Raises OSError and LockTimeoutError.
     """
@@ -113,9 +113,7 @@ def claim(place: Roots, session: str, redact: Redact, since: str = "") -> Claim:
             files.replace(path, "".join(map(_encode, mine)), place.folder)
         for name, others in rest.items():
             _put(place, name, "".join(others))
-    earliest = parse_time(since) if since else None
-    fresh = [line for line in mine if not earliest or (parse_time(line.at) or earliest) >= earliest]
-    signals = {signal_id(signal): signal for signal in map(signal_of, fresh)}
+    signals = {signal_id(signal): signal for signal in map(signal_of, mine)}
     return Claim(path, list(signals.values()), torn)
 
 

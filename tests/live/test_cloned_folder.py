@@ -3,6 +3,7 @@
 import json
 import shutil
 import stat
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -142,6 +143,10 @@ def test_a_prelude_that_was_planted_is_made_anew(agreed: Any) -> None:
     agreed.send("SessionEnd")
     (agreed.place.folder / "run" / kept).write_text(EVIL)
     assert EVIL not in agreed.send("SessionStart")
+    deadline = time.monotonic() + 60
+    while greeting.planted(agreed.place) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    agreed.settle()
     assert "always use tabs" in agreed.send("SessionStart")
 
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ijfw_core import drain, files, hook, sessions
+from ijfw_core import drain, files, greeting, hook, sessions
 
 GUARD_SECONDS = 240
 LISTING = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "c9"}
@@ -113,14 +113,41 @@ def test_settings_in_the_environment_that_decide_on_plugins_are_looked_at(agreed
     assert agreed.spooled() == []
 
 
-@pytest.mark.parametrize("value", ["1", "true", "anything"])
+EVENTS = ["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop"]
+
+
+@pytest.mark.parametrize("value", ["1", "true", "anything", " "])
 def test_disabled_means_nothing_at_all(agreed: Any, value: str) -> None:
-    before = agreed.written()
+    agreed.prompt("always use tabs")
+    greeting.keep_prelude(agreed.place, "we use pytest")
+    before = agreed.written(), _files(agreed.home)
     agreed.env["IJFW_DISABLE"] = value
-    assert agreed.send("SessionStart") == ""
+    for event in (*EVENTS, "SessionEnd", "PreCompact", "SomethingNew"):
+        assert agreed.send(event, prompt="always use spaces", **FAILED) == ""
+        assert not agreed.forked
+    line = [sys.executable, "-I", "-m", "ijfw_core.drain", str(agreed.project)]
+    assert subprocess.run(line, env=agreed.env).returncode == 0
+    assert (agreed.written(), _files(agreed.home)) == before
+    assert len(agreed.spooled()) == 1
+
+
+def test_disabled_before_the_answer_asks_nothing(client: Any) -> None:
+    client.env["IJFW_DISABLE"] = "1"
+    assert client.send("SessionStart", source="startup") == ""
+    assert client.written() == {}
+
+
+@pytest.mark.parametrize("value", ["", "0", "false", "No", "off"])
+def test_not_disabled(agreed: Any, value: str) -> None:
+    agreed.env["IJFW_DISABLE"] = value
     agreed.send("UserPromptSubmit", prompt="always use tabs")
-    assert not agreed.forked
-    assert agreed.written() == before
+    assert len(agreed.spooled()) == 1
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    """The files of the user's folder, without the lock that the fixture takes away."""
+    every = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path): path.read_bytes() for path in every if path.name != "capture.lock"}
 
 
 def test_a_platform_or_an_event_that_nobody_knows(agreed: Any) -> None:

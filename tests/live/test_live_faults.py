@@ -16,9 +16,12 @@ from typing import Any
 
 import pytest
 
-from ijfw_core import consent, drain, known, roots
+from ijfw_core import checks_files, checks_hooks, consent, drain, files, known, roots
+from ijfw_core.checks import Examined
+from ijfw_core.hooks import Hooks
 
 GUARD_SECONDS = 240
+IJFW = Path(sys.executable).with_name("ijfw")
 CAN_MOUNT = (
     shutil.which("unshare") is not None
     and subprocess.run(
@@ -82,6 +85,28 @@ class TestMounts:
         assert "OSError" in said
         assert "tabs" not in said
 
+    @pytest.mark.parametrize("event", ["UserPromptSubmit", "SessionStart", "SessionEnd"])
+    def test_a_home_that_was_read_only_from_the_start(self, client: Any, event: str) -> None:
+        """No folder of ours can be made there: the agent works on, and doctor says why."""
+        user = client.home.parent
+        mount = (
+            f"mkdir {user}/bare; mount --bind {user}/bare {user}/bare; "
+            f"mount -o remount,bind,ro {user}/bare; export IJFW_HOME={user}/bare/.ijfw"
+        )
+        code, _, err = mounted(client, mount, event, prompt="always use tabs")
+        assert (code, err) == (0, b"")
+        assert client.written() == {}
+        doctor = f"{mount}; cd {client.project}; {IJFW} doctor --json"
+        done = subprocess.run(
+            ["unshare", "-m", "sh", "-ec", doctor.replace("mkdir ", "mkdir -p ")],
+            capture_output=True,
+            env=client.env,
+            timeout=GUARD_SECONDS,
+        )
+        assert done.returncode == 1, done.stderr
+        home = next(check for check in json.loads(done.stdout)["checks"] if check["name"] == "home")
+        assert "cannot be made" in home["detail"]
+
     def test_a_full_disk(self, agreed: Any) -> None:
         folder = agreed.place.folder
         mount = (
@@ -91,6 +116,24 @@ class TestMounts:
         found = mounted(agreed, mount, "UserPromptSubmit", prompt="always use tabs")
         assert found == (0, b"", b"")
         assert "OSError" in (agreed.home / "run" / "hook-errors").read_text()
+
+
+def test_a_spool_that_somebody_holds_for_ever(agreed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hook ends at once, its child gives up, doctor tells, and the transcript has it all."""
+    folder = agreed.place.folder
+    with files.lock(folder / "run" / "spool.lock", 5, folder):
+        done = agreed.raw("UserPromptSubmit", agreed.payload("x", prompt="always use tabs"))
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+        assert drain.wait_for_children(agreed.home, GUARD_SECONDS)
+        monkeypatch.setattr(checks_files, "LOCK_SECONDS", 0.05)
+        what = Examined(agreed.home, agreed.env, Hooks([]), agreed.place)
+        bad = [check for check in checks_files.project(what) if not check.ok]
+        assert [(check.name, "spool.lock" in check.detail) for check in bad] == [("lock", True)]
+    said = (agreed.home / "run" / "hook-errors").read_text()
+    assert "LockTimeoutError" in said
+    assert "tabs" not in said
+    (told,) = [check for check in checks_hooks.errors(what) if not check.ok]
+    assert "LockTimeoutError" in told.detail
 
 
 def fire(client: Any, event: str, session: str, project: Path, **fields: Any) -> int:

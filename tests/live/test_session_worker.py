@@ -20,9 +20,11 @@ RULE = "No, don't use unittest. From now on use pytest."
 KEPT = "use pytest, not unittest"
 COMMAND = "python -m pytest -q tests/test_page.py"
 BROKEN = """F
-E       assert [] == [4, 5, 6]
-tests/test_page.py:7: AssertionError
-FAILED tests/test_page.py::test_second_page - assert [] == [4, 5, 6]
+page.py:4: in page
+    return items[start:size]
+E       TypeError: slice indices must be integers or None or have an __index__ method
+page.py:4: TypeError
+FAILED tests/test_page.py::test_second_page - TypeError: slice indices must be integers or None
 1 failed in 0.04s"""
 
 
@@ -192,6 +194,60 @@ def test_a_clock_that_was_put_back_does_not_keep_a_session_for_ever(story: Story
     age(client, -7200)
     drain.drain(client.open())
     assert client.memories() == [KEPT] or client.memories().count(KEPT) >= 1
+
+
+@pytest.mark.parametrize("days", [-2, 2])
+def test_a_clock_that_jumped_after_the_answer_loses_nothing(client: Any, days: int) -> None:
+    """The answer seems to be of tomorrow, or of days ago: it is an answer all the same."""
+    consent.decide(client.place, True, datetime.now(UTC) + timedelta(days=days))
+    known.update(client.home, client.place)
+    client.transcript = client.transcript.with_name("none.jsonl")
+    client.prompt(RULE)
+    client.send("SessionEnd")
+    assert client.memories() == [KEPT]
+
+
+@pytest.mark.parametrize("days", [-3, 3])
+def test_a_clock_that_jumps_within_a_session_loses_nothing(story: Story, days: int) -> None:
+    story.prompt(RULE, "p1")
+    age(story.client, days * 86400)
+    then = time.time() + days * 86400
+    for path in (*story.client.place.folder.rglob("*"), *story.client.home.rglob("*")):
+        if path.is_file():
+            os.utime(path, (then, then))
+    story.broken()
+    story.mended()
+    story.client.send("SessionEnd")
+    assert len(story.client.memories()) == 2
+    assert lessons(story.client).count("use-pytest-not-unittest") == 1
+
+
+def test_two_sessions_that_end_together_leave_each_lesson_once(story: Story) -> None:
+    client = story.client
+    both = [story, Story(client)]
+    names = ["first", "second"]
+    wishes = [RULE, "Always run ruff before you commit."]
+    transcripts = [client.transcript.with_name(f"{name}.jsonl") for name in names]
+    ends = []
+    for one, name, path, wish in zip(both, names, transcripts, wishes, strict=True):
+        client.session, client.transcript = name, path
+        one.prompt(wish, f"p-{name}")
+        ends.append(client.payload("SessionEnd", reason="other"))
+    running = [
+        subprocess.Popen(client.line("SessionEnd"), stdin=subprocess.PIPE, env=client.env)
+        for _ in ends
+    ]
+    for process, data in zip(running, ends, strict=True):
+        assert process.stdin is not None
+        process.stdin.write(data)
+        process.stdin.close()
+    assert [process.wait(240) for process in running] == [0, 0]
+    client.settle()
+    _wait(lambda: not sessions.ended(client.place))
+    client.settle()
+    assert sorted(client.memories()) == ["always run ruff before you commit", KEPT]
+    assert len(lessons(client)) == 2
+    assert client.spooled() == []
 
 
 def test_what_hooks_did_not_hear_is_found_in_the_transcript(story: Story) -> None:

@@ -4,7 +4,7 @@ import json
 import random
 import string
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -138,18 +138,6 @@ def test_foreign_lines_are_redacted_at_the_first_touch(place: Roots, touch: str)
         ("error", "2 tests failed", True),
         ("rule", "always [REDACTED:test] tabs", False),
     }
-
-
-def test_lines_from_before_the_consent_are_dropped(place: Roots) -> None:
-    spool.append(place, [signal(text="early")], same)
-    later = signal(text="late", turn="2")
-    spool.append(place, [later.__class__(**{**_fields(later), "at": NOW + timedelta(1)})], same)
-    claim = spool.claim(place, "s", same, since="2026-05-01T12:00:00Z")
-    assert [one.text for one in claim.signals] == ["late"]
-
-
-def _fields(one: Signal) -> dict[str, Any]:
-    return {name: getattr(one, name) for name in one.__struct_fields__}
 
 
 def test_a_session_is_bounded_and_its_oldest_errors_go_first(

@@ -58,6 +58,16 @@ def test_before_setup_nothing_is_wrong_and_nothing_is_made(computer: Any, tree: 
     assert tree(computer.home) == before
 
 
+def test_a_home_that_is_not_there(computer: Any) -> None:
+    gone = computer.home / "gone"
+    done = computer.run("doctor", "--json", HOME=str(gone))
+    (home,) = [check for check in done.json["checks"] if check["name"] == "home"]
+    assert (done.code, home["ok"]) == (1, False)
+    assert str(gone) in home["detail"]
+    assert "set HOME" in home["fix"]
+    assert not gone.exists()
+
+
 def test_doctor_leaves_memory_and_spools_as_they_are(ready: Any, tree: Any) -> None:
     before = tree(ready.project)
     ready.ok("doctor")
