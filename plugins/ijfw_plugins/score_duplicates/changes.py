@@ -261,13 +261,17 @@ def _same_lead(gone: list[Word], come: list[Word]) -> bool:
     heads = [[w for w in side if w.text not in cues][:1] for side in (gone, come)]
     led = [not _content(head) for head in heads]
     helped = [bool(head) and head[0].text in words()["auxiliary"] for head in heads]
-    if helped[1] and not helped[0] and any(w.raw.endswith("ed") for w in _content(come)[:1]):
+    if helped[1] and not helped[0] and any(map(_participle, _content(come)[:1])):
         return False  # "are counted" says what is done with it, "use X" what it uses
     if any(led) and bool(_content(gone)[0].number) != bool(_content(come)[0].number):
         return False
     if all(led) and any(h[0].text not in words()["tie"] | words()["auxiliary"] for h in heads if h):
         return heads[0][0].text == heads[1][0].text
     return led[0] == led[1] or come[0].name or bool(come[0].number)
+
+
+def _participle(word: Word) -> bool:
+    return word.raw.endswith("ed") or word.raw in words()["participles"]
 
 
 def _content(found: list[Word]) -> list[Word]:
@@ -293,9 +297,11 @@ def _may_change(before: list[Word], after: list[Word], gone: list[Word]) -> bool
     if not any(w.stem or w.text in table["tie"] for w in before):
         # The subject changed: another fact, unless the rest names a role that one thing has.
         first, second = ([w.text for w in after[:2]] + ["", ""])[:2]
-        if first not in ("is", "are", "handle", "own"):
+        if first in words()["roles"]:
+            return second in ("the", "our", "all", "every")
+        if first not in ("is", "are"):
             return False
-        return first in ("handle", "own") or second in ("the", "our", "used", "a", "an")
+        return second in ("the", "our", "used", "a", "an")
     if (
         after
         and after[0].stem

@@ -90,7 +90,8 @@ def _of_clause(clause: Clause, head: Opened, table: Table, reply: str) -> list[F
         if match:
             found[rule.kind] = _finding(rule, match, clause, head, table)
     asks = clause.question and not guarded("angry", head.word, table)
-    if head.no and not asks and not PREF & found.keys():
+    talk = guarded("self_talk", clause.plain[head.body :], table)
+    if head.no and not asks and not talk and not PREF & found.keys():
         body = tidy(clause.text[head.body :], table)
         found["correction"] = Finding("correction", "claim", body, clause.place, opener=True)
     if head.yes and not head.no and _approves(clause, head, table):
