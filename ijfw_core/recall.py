@@ -102,6 +102,7 @@ def ask(project: Project, query: Query) -> list[Hit]:
         hits = blend(project, query, hits[: wide.limit])
     if reranks and len(hits) > 1:
         hits = project.hooks.rerank(query, hits[: wide.limit], context)
+    hits = sorted(hits, key=lambda hit: _is_over(hit.entry, query, project.now))
     return safe(project, hits[: query.limit])
 
 
@@ -174,11 +175,16 @@ def _misread(parsed: queries.Parsed) -> bool:
     return any(kind not in queries.KINDS for kind in parsed.query.kinds)
 
 
+def _is_over(entry: Entry, query: Query, now: datetime) -> bool:
+    """Whether an entry does not hold any more; whatever a retriever says, it comes last."""
+    if entry.superseded_by and query.as_of is None:
+        return True
+    return entry.valid_to is not None and entry.valid_to <= (query.as_of or now)
+
+
 def _fits(entry: Entry, query: Query, now: datetime) -> bool:
     """Whether an entry passes the filters: a retriever need not know them all."""
-    when = query.as_of or now
-    over = bool(entry.superseded_by) and query.as_of is None
-    over = over or (entry.valid_to is not None and entry.valid_to <= when)
+    over = _is_over(entry, query, now)
     tags = [tag.lower() for tag in entry.tags]
     return (
         (query.include_superseded or not over)

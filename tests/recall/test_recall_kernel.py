@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from ijfw_core import recall, service, transfer
 from ijfw_core.errors import NotFoundError, UsageError
+from ijfw_core.grammar import journal
 from ijfw_core.hooks import Hooks, Plugin
 from ijfw_core.project import Project
-from ijfw_hookspecs import Hit
+from ijfw_hookspecs import Entry, Hit
 from ijfw_tests.entries import NOW, memory
 
 Ids = Callable[[Project, str], list[str]]
@@ -267,3 +271,53 @@ def test_a_set_of_no_format_is_told(tmp_path: Path, text: str) -> None:
         bench_recall.run(path)
     with pytest.raises(NotFoundError):
         bench_recall.run(tmp_path / "none")
+
+
+WORDS = ("deploy", "helm", "queue", "redis", "cart", "invoice", "flag", "token")
+SCOPED = st.lists(
+    st.builds(
+        lambda n, text, over, tier: replace(
+            memory(f"e{n}", " ".join(text), kind="decision", tier=tier),
+            superseded_by="e1" if over else "",
+        ),
+        st.integers(0, 40),
+        st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
+        st.booleans(),
+        st.sampled_from(["knowledge", "journal"]),
+    ),
+    min_size=1,
+    max_size=12,
+    unique_by=lambda entry: entry.id,
+)
+
+
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(SCOPED, st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join))
+def test_nothing_superseded_or_out_of_scope_stands_above_what_holds(
+    place: Any, entries: list[Entry], query: str
+) -> None:
+    place.write(*(entry for entry in entries if entry.tier == "knowledge"))
+    path = place.knowledge.with_name("project-journal.md")
+    path.write_text("".join(journal.render(e) for e in entries if e.tier == "journal"))
+    project = place.open()
+    hits = recall.search(project, query, 50)
+    assert not any(hit.entry.superseded_by for hit in hits)
+    both = recall.search(project, f"superseded:yes {query}", 50)
+    every = [bool(hit.entry.superseded_by) for hit in both]
+    assert every == sorted(every)
+    scoped = recall.search(project, query, 50, tiers=("journal",))
+    assert {hit.entry.tier for hit in scoped} <= {"journal"}
+    wanted = {e.id for e in entries if e.tier == "journal" and not e.superseded_by
+              and set(e.summary.split()) & set(query.split())}  # fmt: skip
+    assert wanted <= {hit.entry.id for hit in scoped}
+
+
+def test_a_retriever_cannot_lift_what_is_superseded(place: Any) -> None:
+    place.write(memory("live", "use pytest"))
+    project = place.open()
+    old = hit("old", 99.0, superseded_by="live")
+    add(project, "others", search=lambda query: [old])
+    hits = recall.search(project, "superseded:yes pytest")
+    assert [h.entry.id for h in hits] == ["live", "old"]
