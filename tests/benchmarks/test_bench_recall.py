@@ -24,7 +24,7 @@ from ijfw_core import bench_recall, recall
 from ijfw_core.grammar import entry as blocks
 from ijfw_hookspecs import Context, Entry, Hit, Query, Tier
 from ijfw_plugins import search_bm25
-from ijfw_plugins.search_bm25 import database
+from ijfw_plugins.search_bm25 import database, engine
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 SET = Path(__file__).parents[1] / "recall" / "recall-set.jsonl"
@@ -178,7 +178,7 @@ def test_search_against_fts5(tmp_path: Path, count: int, bar: float, sessions: i
 
 def test_an_unchanged_index(tmp_path: Path) -> None:
     engines = build(tmp_path, 10_000, 0, queries=1)
-    index = search_bm25._index(database.folder_of(engines.context.folder))
+    index = engine._index(database.folder_of(engines.context.folder))
     pairs = []
     for _ in range(11):
         started = time.perf_counter()

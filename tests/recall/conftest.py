@@ -8,7 +8,7 @@ import pytest
 from ijfw_core.grammar import entry as blocks
 from ijfw_core.project import Project, open_project
 from ijfw_hookspecs import Entry
-from ijfw_plugins import search_bm25
+from ijfw_plugins.search_bm25 import engine
 from ijfw_tests.entries import NOW
 
 
@@ -46,9 +46,9 @@ def place(tmp_path: Path) -> Iterator[Place]:
     for folder in (root, root / ".ijfw", root / ".ijfw" / "memory", root / ".git"):
         folder.mkdir(mode=0o700)
     yield Place(root, {"HOME": str(tmp_path / "home"), "IJFW_HOME": str(tmp_path / "home")})
-    for index in list(search_bm25._open.values()):
+    for index in list(engine._open.values()):
         index.close()
-    search_bm25._open.clear()
+    engine._open.clear()
 
 
 @pytest.fixture
