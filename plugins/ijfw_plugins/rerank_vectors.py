@@ -30,7 +30,8 @@ def _load() -> Any:
     global _model
     if _model is None:
         try:
-            import wordllama  # its import turns all logging on, so it is turned down again
+            # Its import turns all logging on, so it is turned down again.
+            import wordllama  # pyright: ignore[reportMissingImports]
         except ImportError:
             return None
         logging.getLogger("wordllama").setLevel(logging.ERROR)
