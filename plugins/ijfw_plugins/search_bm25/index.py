@@ -36,6 +36,7 @@ class Index:
         self._version = -1  # of the data, as SQLite counts it
         self._files: dict[Key, State] = {}
         self.count = 0  # entries
+        self.highest = 0  # number of an entry
         self.average = 1.0  # weighted words of an entry
         self.windows: dict[int, tuple[float | None, float | None, bool]] = {}
 
@@ -106,6 +107,7 @@ class Index:
         self._files = {(base, path): State(*state) for base, path, *state in rows}
         self._unwatched = self._number("unwatched") > 0
         self.count = self._number("count")
+        self.highest = self.db.execute("SELECT max(n) FROM docs").fetchone()[0] or 0
         self.average = self._number("size") / 10 / max(self.count, 1)
         rows = self.db.execute(
             "SELECT n, starts, ends, successor FROM docs WHERE windowed AND shown"

@@ -29,7 +29,7 @@ _PHRASE_DEPTH = 400  # entries looked through for a phrase
 PHRASE = 0.5  # what holding the exact phrase adds
 CLOSE = 0.9  # share of a better score from which two entries may say the same
 MOST = 1000  # hits
-_LEAST_POOL = 24  # entries ranked, however few are wanted
+_LEAST_POOL = 20  # entries ranked, however few are wanted
 _SLACK = 8  # entries looked at beyond those wanted: some say the same, or too little
 _NAMES_IN = 400  # characters of a content in which names are looked for
 TAIL = 0.1  # share of the best score below which a hit is noise
@@ -232,8 +232,13 @@ def _diverse(found: list[Found], want: int) -> list[Found]:
     for at, one in enumerate(found):
         if len(first) >= want:
             return [*first, *again, *found[at:]]
-        if any(one.score >= CLOSE * other.score and _alike(one, other) for other in first):
-            again.append(one)
+        for other in reversed(first):
+            if one.score < CLOSE * other.score:  # and of all before it
+                first.append(one)
+                break
+            if _alike(one, other):
+                again.append(one)
+                break
         else:
             first.append(one)
     return [*first, *again]
@@ -278,8 +283,9 @@ def _hit(ranker: Ranker, one: Found, stems: Sequence[str]) -> Hit:
 def snippet(entry: Entry, stems: Sequence[str]) -> str:
     """The summary, or the place in the content that the question's words stand in."""
     summary = entry.summary.lower()
-    if any(stem in summary for stem in stems):
-        return entry.summary
+    for stem in stems:
+        if stem in summary:
+            return entry.summary
     for text in (entry.content, entry.why, entry.how_to_apply):
         lowered = text.lower()
         places = [at for stem in stems if (at := lowered.find(stem)) >= 0]

@@ -60,6 +60,7 @@ class Ranker:
     Args:
         db: its connection, in a transaction.
         count: how many entries there are.
+        highest: the highest number of an entry.
         average: weighted words of an entry.
         dead: numbers that must not answer.
         question: what is asked.
@@ -69,12 +70,14 @@ class Ranker:
         self,
         db: sqlite3.Connection,
         count: int,
+        highest: int,
         average: float,
         dead: frozenset[int],
         question: Question,
     ) -> None:
         self.db = db
         self.count = count
+        self.highest = highest
         self.average = max(average, 1.0)
         self.dead = dead
         self.question = question
@@ -85,7 +88,7 @@ class Ranker:
 
     def _read_small(self) -> None:
         """Read all lists at once where they are few and short."""
-        parts = (self._highest() >> PART) + 1
+        parts = (self.highest >> PART) + 1
         terms = self.question.terms
         if parts * len(terms) > _AT_ONCE:
             return
@@ -97,9 +100,6 @@ class Ranker:
             found[key // PARTS][key % PARTS] = unpack(blob)
         for term, postings in zip(terms, self._lists, strict=True):
             postings.fill(found[term.number])
-
-    def _highest(self) -> int:
-        return int(self.db.execute("SELECT max(n) FROM docs").fetchone()[0] or 0)
 
     def answer(self, pool: int) -> list[Scored]:
         """The best entries, in the order of their words and those of their neighbours."""
