@@ -1,9 +1,9 @@
 """Recall in a warm process against raw FTS5 on the same texts, in interleaved pairs.
 
 Bars: median time at most 1.0 of FTS5's `ORDER BY rank LIMIT 10` at 10,000 entries and 0.6 at
-100,000, 2.0 where entries stand in sessions, whose neighbours FTS5 does not look at. A tenth more is
-the noise of a busy machine. An unchanged index is looked at in at most 0.3 of a bare interpreter's start. A million
-entries (bar 0.5) take minutes to build: they run with IJFW_BENCH_MILLION=1.
+100,000; 2.0 where entries stand in sessions, for FTS5 does not look at neighbours. A tenth more is
+the noise of a busy machine. An unchanged index is looked at in at most 0.3 of a bare interpreter's
+start. A million entries (bar 0.5) take minutes to build: they run with IJFW_BENCH_MILLION=1.
 """
 
 import os
