@@ -122,7 +122,7 @@ def _changed(
 
 
 def redacted(entry: Entry, hide: Callable[[str], str]) -> Entry:
-    """An entry with every text through `hide`; identity, times and sessions stay."""
+    """An entry with every text through `hide`; identity and times stay."""
     return replace(
         entry,
         summary=hide(entry.summary),
@@ -130,6 +130,9 @@ def redacted(entry: Entry, hide: Callable[[str], str]) -> Entry:
         why=hide(entry.why),
         how_to_apply=hide(entry.how_to_apply),
         tags=tuple(hide(tag) for tag in entry.tags),
+        session=hide(entry.session),
+        seen=tuple(hide(session) for session in entry.seen),
+        superseded_by=hide(entry.superseded_by),
         facts=tuple((hide(s), hide(p), hide(o)) for s, p, o in entry.facts),
         extra=tuple((key, hide(value)) for key, value in entry.extra),
     )
