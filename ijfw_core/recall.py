@@ -10,6 +10,7 @@ import statistics
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,9 +21,13 @@ from ijfw_core.errors import IjfwError, NotFoundError, RefusedError, WithheldErr
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.memory import WRITTEN_BY_US
 from ijfw_core.project import Project
+from ijfw_core.redaction import Redactor
+from ijfw_core.text import digest
 from ijfw_hookspecs import Entry, Hit, Query, Tier
 
 POOL = 50  # hits that a reranker sees: more brings nothing, fewer hide what it could lift
+_MOST_CLEAN = 10_000  # texts
+_clean: "WeakKeyDictionary[Redactor, set[str]]" = WeakKeyDictionary()  # digests of clean texts
 _MARKER = re.compile(r"\[REDACTED:([a-z0-9-]{1,64})\]")
 SECOND = 0.35  # weight of every further retriever beside the best: measured with vectors
 
@@ -137,13 +142,23 @@ def _joined(one: Hit, other: Hit) -> Hit:
 
 
 def safe(project: Project, hits: Sequence[Hit]) -> list[Hit]:
-    """Hits without secrets. All are looked at together; one by one only where there is a find."""
-    texts = [text for hit in hits for text in _texts(hit)]
+    """Hits without secrets. All are looked at together; one by one only where there is a find.
+
+    What this process found to be clean is not looked at again.
+    """
+    known = _clean.setdefault(project.redactor, set())
+    texts = {text: digest(text, 16) for text in ("\n\n".join(_texts(hit)) for hit in hits)}
+    fresh = [text for text, name in texts.items() if name not in known]
     try:
-        clean = not project.redactor.spans("\n\n".join(texts))
+        clean = not fresh or not project.redactor.spans("\n\n".join(fresh))
     except (WithheldError, RefusedError):
         clean = False
-    return list(hits) if clean else [_redacted(project, hit) for hit in hits]
+    if not clean:
+        return [_redacted(project, hit) for hit in hits]
+    if len(known) > _MOST_CLEAN:
+        known.clear()
+    known.update(texts.values())
+    return list(hits)
 
 
 def _texts(hit: Hit) -> list[str]:
