@@ -4,17 +4,20 @@ import os
 import re
 import shlex
 import stat
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from ijfw_core import config as configuration
 from ijfw_core import consent, files, ledger, sessions, spool, status
 from ijfw_core.checks import Check, Examined
 from ijfw_core.errors import IjfwError, LockTimeoutError
 from ijfw_core.roots import Roots
 from ijfw_core.text import parse_time
 
+GIT_SECONDS = 5.0
 LOCK_SECONDS = 2.0  # a lock that is held for longer belongs to a process that hangs
 PROBE = b"ijfw doctor\n" * 4096  # 48 KiB: more than a file system keeps in a full disk's slack
 MOST_FILES = 5000
@@ -57,6 +60,29 @@ def project(what: Examined) -> Iterator[Check]:
         names = ("spool.lock", "drain.lock")
         locks = [place.folder / ".lock", *(place.folder / "run" / name for name in names)]
         yield from _locks(locks)
+        if not configuration.load(place, what.env).git.track:
+            yield from _tracked(place)
+
+
+def _tracked(place: Roots) -> Iterator[Check]:
+    """Private files that git tracks: a pull replaces them in silence, because they are ignored."""
+    line = ["git", "-c", "core.fsmonitor=false", "ls-files", "-z", "--", str(place.folder)]
+    try:
+        done = subprocess.run(
+            line, cwd=place.project, capture_output=True, timeout=GIT_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return  # no git here: nobody pulls
+    names = done.stdout.decode("utf-8", "replace").split("\0")
+    ours = [n for n in names if n and n != ".ijfw/.gitignore" and not n.startswith(".ijfw/team/")]
+    if ours:
+        yield Check(
+            name="tracked memory",
+            ok=False,
+            detail=f"git tracks {len(ours)} private files, so others decide what agents are told: "
+            + ", ".join(ours[:MOST_NAMED]),
+            fix="git rm -r --cached .ijfw && git add .ijfw; or set git.track = true if you want it",
+        )
 
 
 def spools(what: Examined) -> Iterator[Check]:

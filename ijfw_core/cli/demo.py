@@ -35,7 +35,7 @@ def demo(keep: str | None, as_json: bool) -> None:
     elif keep:
         say(f"\nKept in {place}. Read it: cd {place / 'shop'} && ijfw memory list")
     else:
-        say("\nIn your own project: ijfw capture FILE, then ijfw memory list.")
+        say("\nFor your own sessions: ijfw setup claude-code, or ijfw capture FILE for one")
 
 
 def _play(place: Path, *, quiet: bool) -> dict[str, Any]:

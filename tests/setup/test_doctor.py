@@ -275,6 +275,25 @@ def test_copies_of_another_writer(ready: Any, name: str) -> None:
     assert name.replace("\u2019", "'") in found["detail"]
 
 
+def test_private_memory_that_git_tracks(ready: Any) -> None:
+    """It came with a clone, or comes with the next pull."""
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", *words], cwd=ready.project, env=ready.env, check=True)
+
+    (ready.project / ".git").rmdir()
+    git("init", "-q")
+    (ready.project / ".ijfw" / "team").mkdir(exist_ok=True)
+    (ready.project / ".ijfw" / "team" / "knowledge.md").write_text("")
+    git("add", ".")
+    assert ready.findings("project") == {}
+    git("add", "-f", ".ijfw/memory")
+    found = ready.findings("project")["tracked memory"]
+    assert ".ijfw/memory/" in found["detail"]
+    (ready.ours / "config.toml").write_text("[git]\ntrack = true\n")
+    assert ready.findings("project") == {}
+
+
 def test_a_merge_that_was_not_finished(ready: Any) -> None:
     path = ready.project / ".ijfw/team"
     path.mkdir()
