@@ -117,6 +117,7 @@ _MAYBE_WORDS = lazy(r"\\*[\"']?[a-z]{8,64}(?![\w(.-])")
 _ENDS = frozenset(("", "\n", "\r", ";", "&", " ", "<", '"', "'", "\\"))
 # Names that may hold a password of letters alone begin so.
 _WORDS_AFTER = ("pass", "Pass", "PASS", "pwd", "Pwd", "PWD", "psk", "secret", "Secret", "SECRET")
+_ARGUMENT = lazy(r"[A-Za-z_]\w*=[\w.]*")
 _LABEL = lazy(r"[ \t>*-]{0,8}(?:[A-Za-z]{1,14} ){0,6}\Z")
 _ENCODED = lazy(r"[A-Za-z0-9+/=_.-]*+")
 _NEXT = lazy(
@@ -292,6 +293,8 @@ def strong(value: str, kind: str, how: str, *, quoted: bool, flag: bool, name: s
 
 def _said(value: str, kind: str, how: str, *, quoted: bool, name: str) -> bool:
     """In a sentence, or with only blanks between name and value."""
+    if _ARGUMENT.fullmatch(value):
+        return False  # pass `shape=None`
     if kind == "password":
         return prose_password(value) or (quoted and password_like(value, True))
     issued = token_like(value, 16)

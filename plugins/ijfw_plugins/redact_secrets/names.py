@@ -38,9 +38,9 @@ _ABOUT = _set(
     "host hostname port provider providers backend version versions length len size count "
     "counts limit max min policy policies hash hashed hasher algorithm alg algo expiry "
     "expires expire expiration exp expired timeout enabled disabled required optional format "
-    "prefix suffix label title placeholder hint field column param parameter header headers "
-    "method methods mode rotation rotate age days hours minutes seconds ms budget usage used "
-    "index idx ref refs reference arn alias store manager service class factory helper "
+    "prefix suffix sha md crc label title placeholder hint field column param parameter header "
+    "headers method methods mode rotation rotate age days hours minutes seconds ms budget usage "
+    "used index idx ref refs reference arn alias store manager service class factory helper "
     "validator validators generator generated engine source sources scope scopes audience "
     "issuer issued at by on created updated last next status state strategy kind stdin fd env "
     "var variable embd embedding embeddings weight per rate bucket input output reset change "
@@ -156,6 +156,8 @@ def _kind_of(word: str, before: list[str], name: str) -> str:
         word.endswith("key") and word not in TOKEN and not _strong_key(word)
     ):
         return "key"
+    if name.lower() in ("license", "licence"):
+        return ""  # of a package, not a key
     if word in ("license", "licence", "seed", "salt", "pepper", "sid", "dsn", "otp", "pat"):
         return "key"
     return (

@@ -77,6 +77,8 @@ def _rows(text: str, lower: str) -> Iterator[Found]:
             continue
         cells = _cells(line, start, separator)
         columns = _columns([cell for cell, _ in cells])
+        if sum(bool(cell.strip()) for cell, _ in cells) < 2:
+            columns = {}  # an item of a list
         done = end + 1
         for _ in range(ROWS if columns else 0):
             end = text.find("\n", done)
