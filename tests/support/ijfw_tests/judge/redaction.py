@@ -35,7 +35,7 @@ def redactor() -> Callable[[str], str]:
 def judge_cases(seed: str = "1") -> list[Case]:
     """The judge's cases with their values made from `seed`."""
     found: list[Case] = []
-    for part in ("tokens", "structures", "pairs", "second"):
+    for part in ("tokens", "structures", "pairs", "second", "third"):
         for number, case in enumerate(toml(f"redaction_{part}")["case"]):
             template = case["text"]
             if case.get("unescape"):
