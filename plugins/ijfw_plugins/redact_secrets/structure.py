@@ -26,6 +26,10 @@ _COOKIE = lazy(
 )
 _CRUMB = lazy(r"([^\s;=\"',]{1,80})=([^;\s\"'`\\<>]{0,4096})")
 _CRUMB_END = lazy(r"[\"'`\n\\]|\Z")
+_JAR = lazy(r"cookies?\\*[\"']?\s{0,3}[=:]\s{0,3}\{(?=\s{0,40}\\*[\"'])", re.I)
+_JAR_ITEM = lazy(
+    r"\\*[\"']([\w.-]{1,80})\\*[\"']\s{0,3}:\s{0,3}\\*[\"']([^\"'\\\n]{8,4096})\\*[\"']"
+)
 _CRUMB_NAME = lazy(
     r"sess|sid|auth|token|csrf|xsrf|jwt|secret|login|remember|identity|sso|saml|clearance|credential|key",
     re.I,
@@ -161,6 +165,13 @@ def cookies(text: str, lower: str) -> Iterator[Found]:
             for crumb in _CRUMB.finditer(text, head.end(), after):
                 if _session(crumb.group(1), crumb.group(2)):
                     yield Found(crumb.start(2), crumb.end(2), "cookie")
+        jar = _JAR.match(text, at)
+        if jar:
+            end = text.find("}", jar.end(), jar.end() + 8192)
+            after = max(after, end)
+            for item in _JAR_ITEM.finditer(text, jar.end(), max(end, jar.end())):
+                if _session(item.group(1), item.group(2)):
+                    yield Found(item.start(2), item.end(2), "cookie")
         at = lower.find("cookie", max(after, at + 6))
 
 
