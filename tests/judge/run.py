@@ -1,7 +1,7 @@
 """Judge every stage on the labelled sets: `python tests/judge/run.py [--show] [STAGE ...]`.
 
 Prints one table and exits with 1 where a figure is under its bar. `--show` lists what was missed
-in the open parts; the closed third of each set is scored and never shown.
+in the open parts; the closed third of each set is scored and not shown (see `sets`).
 """
 
 import sys

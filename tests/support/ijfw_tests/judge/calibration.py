@@ -29,13 +29,15 @@ class Judged(NamedTuple):
 
 
 def sessions() -> list[Case]:
-    """The judge's sessions, and each labelled message as a session of its own."""
+    """The judge's sessions, and each message with a known object as a session of its own."""
     found = [
         case | {"name": f"{part}-{n}", "whole": True}
         for part in ("sessions", "sessions_more")
         for n, case in enumerate(toml(part)["session"])
     ]
     for message in messages():
+        if message["labels"] != ["none"] and not message["holds"]:
+            continue  # nobody said what would be useful of it
         steps = [["agent", message["reply"]]] if message["reply"] else []
         keep = [] if message["labels"] == ["none"] else [message["holds"]]
         found.append(
