@@ -207,7 +207,7 @@ def matching(project: Project, pattern: str) -> list[Entry]:
     except NotFoundError:
         pass
     needle = re.compile(re.escape(pattern), re.I)
-    own = (tier for tier in TIERS.values() if tier != "team")
+    own: tuple[Tier, ...] = ("knowledge", "journal", "handoff", "staged", "global")
     return [
         entry
         for entry in project.memory.entries(*own)

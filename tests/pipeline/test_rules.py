@@ -14,12 +14,16 @@ ERROR = "ModuleNotFoundError: No module named 'yaml'"
 
 def error(**more: Any) -> Signal:
     fields: dict[str, Any] = {"kind": "error", "text": ERROR, "about": "python app.py", "key": "k"}
-    return Signal(**(fields | {"signature": "ModuleNotFoundError"} | more))
+    fields |= {"signature": "ModuleNotFoundError"}
+    fields |= more
+    return Signal(**fields)
 
 
 def fix(**more: Any) -> Signal:
     fields: dict[str, Any] = {"kind": "fix", "text": "ran pip install pyyaml", "key": "k"}
-    return Signal(**(fields | {"about": "python app.py"} | more))
+    fields |= {"about": "python app.py"}
+    fields |= more
+    return Signal(**fields)
 
 
 def candidate(*signals: Signal, **earlier: tuple[str, ...]) -> Candidate:
