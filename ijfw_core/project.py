@@ -7,15 +7,16 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
-from ijfw_core import config as configuration
-from ijfw_core import loader, roots
-from ijfw_core.config import Config
-from ijfw_core.hooks import Hooks
-from ijfw_core.memory import MemoryView
-from ijfw_core.redaction import Redactor
-from ijfw_core.roots import Roots
+from ijfw_core.loading import config as configuration
+from ijfw_core.loading import loader
+from ijfw_core.loading.config import Config
+from ijfw_core.loading.hooks import Hooks
+from ijfw_core.pipeline.redaction import Redactor
+from ijfw_core.recall.memory import MemoryView
+from ijfw_core.storage import roots
+from ijfw_core.storage.roots import Roots
+from ijfw_core.storage.writer import Writer
 from ijfw_core.text import format_time
-from ijfw_core.writer import Writer
 from ijfw_hookspecs import Context, Store, Tier
 
 
@@ -63,7 +64,7 @@ class Project:
     @cached_property
     def writer(self) -> Writer:
         """The only way to change memory."""
-        from ijfw_core import registry
+        from ijfw_core.recall import registry
 
         roots.prepare(self.roots, track=self.config.git.track)
         registry.note(self.roots, format_time(self.now.replace(microsecond=0)))

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from ijfw_core.errors import NotFoundError
 from ijfw_core.grammar.lessons import Lesson
+from ijfw_core.pipeline.worker import CURATED
 from ijfw_core.project import Project
+from ijfw_core.storage.writer import Run
 from ijfw_core.text import new_id, slug
-from ijfw_core.worker import CURATED
-from ijfw_core.writer import Run
 from ijfw_hookspecs import Change, Entry
 
 STAGING_KEYS = frozenset({"proposal", "target", "of", "base", "run", "reason"})

@@ -7,14 +7,16 @@ from typing import Literal, get_args
 import msgspec
 from msgspec.structs import replace
 
-from ijfw_core import facts, gate, lessons_log, worker
 from ijfw_core.errors import NotFoundError, RefusedError, UsageError
 from ijfw_core.grammar.lessons import Lesson
-from ijfw_core.hearing import SESSION_CHARS, Hearing, Watcher
+from ijfw_core.pipeline import gate, worker
+from ijfw_core.pipeline.hearing import SESSION_CHARS, Hearing, Watcher
+from ijfw_core.pipeline.worker import Judged, Report
 from ijfw_core.project import Project
+from ijfw_core.recall import facts
+from ijfw_core.storage import lessons_log
+from ijfw_core.storage.writer import Run
 from ijfw_core.text import new_id, one_line
-from ijfw_core.worker import Judged, Report
-from ijfw_core.writer import Run
 from ijfw_hookspecs import Candidate, Change, Entry, Kind, Tier
 
 TIERS: dict[str, Tier] = {tier: tier for tier in get_args(Tier)}

@@ -23,7 +23,7 @@ def recall(file: Path, as_json: bool) -> None:
     FILE is LoCoMo or LongMemEval JSON, or JSON lines: {"entry": {"id", "summary", ...}} and
     {"query", "relevant": [ids], "forbidden"?: [ids]}. Your own memory is not touched.
     """
-    from ijfw_core import bench_recall
+    from ijfw_core.recall import bench_recall
 
     def progress(done: int) -> None:
         if sys.stderr.isatty() and done % 10 == 0:

@@ -59,7 +59,8 @@ def capture(
 @report_errors
 def remember(ctx: click.Context, text: str, kind: str, why: str, tags: str, as_json: bool) -> None:
     """Store TEXT as a memory that every agent will know."""
-    from ijfw_core import prelude, service
+    from ijfw_core import service
+    from ijfw_core.recall import prelude
 
     project = project_of(ctx)
     names = [tag.strip() for tag in tags.split(",") if tag.strip()]

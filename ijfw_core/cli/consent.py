@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say, warn
-from ijfw_core.roots import Roots
+from ijfw_core.storage.roots import Roots
 
 
 @click.command(epilog="Example: ijfw consent yes")
@@ -26,8 +26,8 @@ def consent(choice: str, session: str, as_json: bool) -> None:
 
     Memory that exists stays, and what you store yourself works either way.
     """
-    from ijfw_core import capture, known
-    from ijfw_core import consent as answers
+    from ijfw_core.live import capture, known
+    from ijfw_core.live import consent as answers
 
     place = capture.locate(Path.cwd(), os.environ)
     now = datetime.now(UTC)
@@ -56,9 +56,10 @@ def consent(choice: str, session: str, as_json: bool) -> None:
 
 def decide(place: Roots, *, yes: bool, now: datetime) -> int:
     """Keep an answer; gives how many memories the folder held before its first yes."""
-    from ijfw_core import consent as answers
-    from ijfw_core import known, prelude
+    from ijfw_core.live import consent as answers
+    from ijfw_core.live import known
     from ijfw_core.project import open_project
+    from ijfw_core.recall import prelude
 
     before = answers.read(place).consented
     answers.decide(place, yes, now)

@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
-from ijfw_core import files
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say
+from ijfw_core.pipeline.redaction import Redactor
 from ijfw_core.project import Project, open_project
-from ijfw_core.redaction import Redactor
+from ijfw_core.storage import files
 from ijfw_core.text import one_line
 from ijfw_hookspecs import AgentEvent, Signal
 

@@ -7,8 +7,8 @@ import click
 
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say, table
 from ijfw_core.errors import RefusedError
-from ijfw_core.hooks import Hooks
-from ijfw_core.roots import Roots
+from ijfw_core.loading.hooks import Hooks
+from ijfw_core.storage.roots import Roots
 
 CONSENT = {True: "yes", False: "no", None: "no answer"}
 
@@ -22,8 +22,8 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
 
     Exit status 1 where something does not; each finding says what to do.
     """
-    from ijfw_core import doctor as examining
-    from ijfw_core.checks import Examined
+    from ijfw_core.install import doctor as examining
+    from ijfw_core.install.checks import Examined
 
     home, hooks, here = _opened(ctx)
     checks = examining.examine(Examined(home, dict(os.environ), hooks, here))
@@ -47,8 +47,8 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
 @report_errors
 def status(ctx: click.Context, as_json: bool) -> None:
     """Show agents, projects with their consent, last sessions, and what waits."""
-    from ijfw_core import status as reading
-    from ijfw_core.guarded import GuardedAdapter
+    from ijfw_core.install import status as reading
+    from ijfw_core.loading.guarded import GuardedAdapter
 
     home, hooks, here = _opened(ctx)
     adapters = [a for a in hooks.adapters() if isinstance(a, GuardedAdapter)]
@@ -81,7 +81,9 @@ def status(ctx: click.Context, as_json: bool) -> None:
 
 def _opened(ctx: click.Context) -> tuple[Path, Hooks, Roots | None]:
     """The user's folder, the plugins, and the project we stand in, if any."""
-    from ijfw_core import loader, manifest, roots
+    from ijfw_core.live import manifest
+    from ijfw_core.loading import loader
+    from ijfw_core.storage import roots
 
     home = roots.home_folder(os.environ)
     wanted = not (ctx.find_root().obj or {}).get("no_plugins", False)

@@ -28,7 +28,7 @@ def facts(
     as_json: bool,
 ) -> None:
     """List facts with their windows. They stand in memory as `fact:` lines of entries."""
-    from ijfw_core import facts as reading
+    from ijfw_core.recall import facts as reading
 
     when, known = _time(at, "--at"), _time(known_at, "--known-at")
     found = reading.of(project_of(ctx), known_at=known)

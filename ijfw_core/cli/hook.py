@@ -20,9 +20,10 @@ def hook(platform: str, event: str, as_json: bool) -> None:
     The same as the installed hook, but nothing is left to the background: stdout has the reply to
     the agent, stderr the rest. With --json, stdout has all of it as one object.
     """
-    from ijfw_core import capture, known, roots
-    from ijfw_core import consent as answers
-    from ijfw_core import hook as parent
+    from ijfw_core.live import capture, known
+    from ijfw_core.live import consent as answers
+    from ijfw_core.live import hook as parent
+    from ijfw_core.storage import roots
 
     home = roots.home_folder(os.environ)
     os.environ["IJFW_HOME"] = str(home)

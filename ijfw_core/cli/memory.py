@@ -75,7 +75,7 @@ def _heard(project: "Project") -> str:
     """The sessions that were heard and not concluded, in words; "" for none."""
     import math
 
-    from ijfw_core import sessions
+    from ijfw_core.live import sessions
 
     n = len(sessions.idle(project.roots, now=math.inf))
     return f"{n} session{'s were' if n > 1 else ' was'}" if n else ""
@@ -145,8 +145,8 @@ def store(
     as_json: bool,
 ) -> None:
     """Store one memory."""
-    from ijfw_core import prelude as building
     from ijfw_core import service
+    from ijfw_core.recall import prelude as building
 
     project = project_of(ctx)
     result = service.store(
@@ -173,7 +173,8 @@ def store(
 @report_errors
 def audit(ctx: click.Context, session: str, as_json: bool) -> None:
     """List what was written automatically, and the log of every automatic step."""
-    from ijfw_core import lessons_log, service
+    from ijfw_core import service
+    from ijfw_core.storage import lessons_log
 
     project = project_of(ctx)
     entries = [

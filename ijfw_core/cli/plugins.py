@@ -11,16 +11,16 @@ from typing import Any
 import click
 import msgspec
 
-from ijfw_core import config as configuration
-from ijfw_core import guard, inventory, loader, selection
-from ijfw_core import trust as trusting
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say, table, warn
-from ijfw_core.config import Config
 from ijfw_core.errors import IjfwError, NotFoundError, RefusedError, UsageError
-from ijfw_core.hooks import SPECS
-from ijfw_core.loader import Found
-from ijfw_core.roots import Roots, find, home_folder
-from ijfw_core.settings import PROJECT_NEVER, Settings
+from ijfw_core.loading import config as configuration
+from ijfw_core.loading import guard, inventory, loader, selection
+from ijfw_core.loading import trust as trusting
+from ijfw_core.loading.config import Config
+from ijfw_core.loading.hooks import SPECS
+from ijfw_core.loading.loader import Found
+from ijfw_core.loading.settings import PROJECT_NEVER, Settings
+from ijfw_core.storage.roots import Roots, find, home_folder
 
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 SECRET_WORDS = ("key", "token", "secret", "password")

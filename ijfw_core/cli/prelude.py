@@ -13,7 +13,7 @@ from ijfw_core.cli.output import emit_json, json_option, report_errors, say, war
 @report_errors
 def prelude(ctx: click.Context, budget: int | None, as_json: bool) -> None:
     """Show what the next session would be told, and how much did not fit."""
-    from ijfw_core import prelude as building
+    from ijfw_core.recall import prelude as building
 
     found = building.build(project_of(ctx), budget=budget)
     if as_json:

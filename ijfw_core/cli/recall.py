@@ -11,7 +11,7 @@ from ijfw_core.text import format_time
 
 if TYPE_CHECKING:
     from ijfw_core.project import Project
-    from ijfw_core.recall import Reason
+    from ijfw_core.recall.search import Reason
     from ijfw_hookspecs import Hit
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -48,7 +48,7 @@ def search(
     ctx: click.Context, query: str | None, limit: int, queries: BinaryIO | None, as_json: bool
 ) -> None:
     """Find memories."""
-    from ijfw_core import recall
+    from ijfw_core.recall import search as recall
 
     if (query is None) == (queries is None):
         raise click.UsageError("give either QUERY or --queries FILE")
@@ -72,7 +72,7 @@ def _each(project: "Project", queries: BinaryIO, limit: int) -> None:
     """Answer every line in one process; a bad line gets an error and stops nothing."""
     import msgspec
 
-    from ijfw_core import recall
+    from ijfw_core.recall import search as recall
 
     for raw in queries:
         if not raw.strip():
@@ -98,7 +98,7 @@ def _each(project: "Project", queries: BinaryIO, limit: int) -> None:
 @report_errors
 def recall(ctx: click.Context, query: str, limit: int, as_json: bool) -> None:
     """Give back in full what memory knows about QUERY. Filters as in `search`."""
-    from ijfw_core import recall as recalling
+    from ijfw_core.recall import search as recalling
 
     hits = recalling.search(project_of(ctx), query, limit)
     if as_json:
@@ -131,7 +131,7 @@ def why(ctx: click.Context, query: str, entry_id: str, as_json: bool) -> None:
 
     QUERY may be the id of a memory.
     """
-    from ijfw_core import recall
+    from ijfw_core.recall import search as recall
 
     reason = recall.why(project_of(ctx), query, entry_id)
     if as_json:
@@ -180,7 +180,7 @@ def reindex(ctx: click.Context, as_json: bool) -> None:
     """Make the search index anew. It is derived from memory; deleting it loses nothing."""
     import time
 
-    from ijfw_core import recall
+    from ijfw_core.recall import search as recall
 
     started = time.monotonic()
     entries = recall.reindex(project_of(ctx))
@@ -198,7 +198,7 @@ def reindex(ctx: click.Context, as_json: bool) -> None:
 @report_errors
 def import_(ctx: click.Context, file: BinaryIO, as_json: bool) -> None:
     """Take in memories, one JSON object a line: type and summary, and what `export` writes."""
-    from ijfw_core import transfer
+    from ijfw_core.recall import transfer
 
     done = transfer.import_lines(project_of(ctx), _lines(file, transfer.MAX_LINE))
     if as_json:
@@ -228,8 +228,9 @@ def _lines(file: BinaryIO, longest: int) -> Iterator[bytes]:
 @report_errors
 def export(ctx: click.Context, file: TextIO, tiers: Sequence[str]) -> None:
     """Write every memory as a JSON line, redacted; `import` reads it."""
-    from ijfw_core import service, transfer
+    from ijfw_core import service
     from ijfw_core.errors import UsageError
+    from ijfw_core.recall import transfer
 
     unknown = [tier for tier in tiers if tier not in service.TIERS]
     if unknown:

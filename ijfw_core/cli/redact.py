@@ -19,10 +19,11 @@ SHARED = 8 << 10  # bytes two blocks share
 
 def _redactor(ctx: click.Context) -> tuple[Any, Any]:
     """The redactor and the roots; works outside any project too."""
-    from ijfw_core import config as configs
-    from ijfw_core import loader, roots
     from ijfw_core.errors import RefusedError
-    from ijfw_core.redaction import Redactor
+    from ijfw_core.loading import config as configs
+    from ijfw_core.loading import loader
+    from ijfw_core.pipeline.redaction import Redactor
+    from ijfw_core.storage import roots
     from ijfw_hookspecs import Context
 
     env = dict(os.environ)

@@ -12,9 +12,9 @@ import click
 
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say, warn
 from ijfw_core.errors import RefusedError, UsageError
-from ijfw_core.hooks import Hooks
-from ijfw_core.roots import Roots
-from ijfw_core.setup import Place, Planned
+from ijfw_core.install.setup import Place, Planned
+from ijfw_core.loading.hooks import Hooks
+from ijfw_core.storage.roots import Roots
 
 platforms_argument = click.argument("platforms", nargs=-1, metavar="[PLATFORM]...")
 every_option = click.option("--all", "every", is_flag=True, help="Every platform there is.")
@@ -49,7 +49,7 @@ def setup(
     Shows the changes first and keeps a backup beside each file. Running it again changes nothing.
     On a terminal it also asks whether this project may be remembered.
     """
-    from ijfw_core import setup as settings
+    from ijfw_core.install import setup as settings
 
     if user and project:
         raise UsageError("--user or --project, not both")
@@ -96,8 +96,8 @@ def uninstall(
     A file that others changed since setup keeps their changes; only our entries go. Without
     --user or --project both are looked at.
     """
-    from ijfw_core import purge as deleting
-    from ijfw_core import setup as settings
+    from ijfw_core.install import purge as deleting
+    from ijfw_core.install import setup as settings
 
     if purge and (user or project or platforms):
         raise UsageError("--purge is for everything: no platform, --user or --project with it")
@@ -134,7 +134,9 @@ class _Opened:
     """The user's folder, plugins, and the project we stand in, if any."""
 
     def __init__(self, ctx: click.Context) -> None:
-        from ijfw_core import loader, manifest, roots
+        from ijfw_core.live import manifest
+        from ijfw_core.loading import loader
+        from ijfw_core.storage import roots
 
         self.home = roots.home_folder(os.environ)
         config = manifest.user_config(self.home, os.environ)
@@ -158,7 +160,7 @@ class _Opened:
 
     def places(self, *, user: bool, project: bool, every: bool) -> list[Place]:
         """Where to look for our hooks."""
-        from ijfw_core import setup as settings
+        from ijfw_core.install import setup as settings
 
         if user != project:
             return [Place("project", self.checkout()) if project else Place("user")]
@@ -173,14 +175,14 @@ class _Opened:
     def safe(self, text: str) -> str:
         """A text without secrets: settings may hold keys, and the output ends in a transcript."""
         from ijfw_core.project import Project
-        from ijfw_core.roots import Roots
+        from ijfw_core.storage.roots import Roots
 
         place = self.here or Roots(self.home, self.home, self.home / "team", self.home)
         return Project(place, self._config, self.hooks, os.environ).redactor.text(text)
 
 
 def _show(opened: _Opened, planned: Sequence[Planned], hints: Sequence[str]) -> None:
-    from ijfw_core import setup as settings
+    from ijfw_core.install import setup as settings
 
     if planned:
         say(opened.safe(settings.diff(planned)))
@@ -189,8 +191,8 @@ def _show(opened: _Opened, planned: Sequence[Planned], hints: Sequence[str]) -> 
 
 
 def _as_json(opened: _Opened, planned: Sequence[Planned], *, dry_run: bool) -> dict[str, Any]:
-    from ijfw_core import manifest
-    from ijfw_core import setup as settings
+    from ijfw_core.install import setup as settings
+    from ijfw_core.live import manifest
 
     return {
         "changed": bool(planned) and not dry_run,
@@ -225,8 +227,8 @@ def _confirm(question: str, *, must: bool = False) -> None:
 
 def _ask_consent(here: Roots | None, *, ask: bool) -> str:
     """Consent of the project we stand in: asked on a terminal where there is no answer yet."""
-    from ijfw_core import consent, known
     from ijfw_core.cli.consent import decide
+    from ijfw_core.live import consent, known
 
     if here is None:
         return ""

@@ -8,7 +8,7 @@ from ijfw_core.cli.opened import project_of
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say, table
 
 if TYPE_CHECKING:
-    from ijfw_core.share import Shared
+    from ijfw_core.recall.share import Shared
 
 everywhere = click.option(
     "--global", "everywhere", is_flag=True, help="All of your projects, and not the team."
@@ -23,7 +23,7 @@ everywhere = click.option(
 @report_errors
 def share(ctx: click.Context, entry_id: str, everywhere: bool, as_json: bool) -> None:
     """Copy a memory to .ijfw/team, for git to commit. The start of an id is enough."""
-    from ijfw_core import share as sharing
+    from ijfw_core.recall import share as sharing
 
     done = sharing.share(project_of(ctx), entry_id, tier="global" if everywhere else "team")
     _tell(done, as_json)
@@ -37,7 +37,7 @@ def share(ctx: click.Context, entry_id: str, everywhere: bool, as_json: bool) ->
 @report_errors
 def unshare(ctx: click.Context, entry_id: str, everywhere: bool, as_json: bool) -> None:
     """Take a memory out of .ijfw/team again; your own stays."""
-    from ijfw_core import share as sharing
+    from ijfw_core.recall import share as sharing
 
     done = sharing.unshare(project_of(ctx), entry_id, tier="global" if everywhere else "team")
     _tell(done, as_json)
@@ -60,8 +60,8 @@ def _tell(done: "Shared", as_json: bool) -> None:
 @report_errors
 def projects(ctx: click.Context, hide: bool, unhide: bool, as_json: bool) -> None:
     """List the projects that memory is known of, and whether others may search them."""
-    from ijfw_core import registry
     from ijfw_core.errors import UsageError
+    from ijfw_core.recall import registry
 
     project = project_of(ctx)
     if hide and unhide:

@@ -91,7 +91,7 @@ def _id_of(raw: bytes) -> Any:
 
 
 def _heard(project: Project, line: SignalLine) -> list[dict[str, Any]]:
-    from ijfw_core.listen import Listener
+    from ijfw_core.pipeline.listen import Listener
 
     context = project.context("signals")
     user = line.role == "user"
@@ -133,7 +133,7 @@ def _heard(project: Project, line: SignalLine) -> list[dict[str, Any]]:
 
 def _confidence(project: Project, signal: Any) -> float:
     """What the pipeline would give the signal alone."""
-    from ijfw_core import gate, worker
+    from ijfw_core.pipeline import gate, worker
 
     context = project.context("signals")
     request = Request(model="off", signals=(signal,))
@@ -166,7 +166,7 @@ class _OneNote:
 
 
 def _compared(project: Project, line: PairLine) -> dict[str, str]:
-    from ijfw_core import gate
+    from ijfw_core.pipeline import gate
 
     stored = Entry(id="a", kind="observation", summary=line.a, content=line.a, stored=project.now)
     context = msgspec.structs.replace(project.context("duplicates"), memory=_OneNote(stored))

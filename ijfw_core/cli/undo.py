@@ -10,7 +10,7 @@ from ijfw_core.cli.output import emit_json, json_option, report_errors, say, tab
 from ijfw_core.text import format_time
 
 if TYPE_CHECKING:
-    from ijfw_core.revert import RevertReport, RunInfo
+    from ijfw_core.storage.revert import RevertReport, RunInfo
 
 
 @click.command(epilog="Example: ijfw memory forget 01JZK3 --yes")
@@ -25,9 +25,10 @@ def forget(ctx: click.Context, pattern: str, yes: bool, as_json: bool) -> None:
     This is the one deletion there is: files, archive, ledger, spool and index. What was forgotten
     is not learned again.
     """
-    from ijfw_core import forget as forgetting
-    from ijfw_core import prelude, service
+    from ijfw_core import service
     from ijfw_core.errors import NotFoundError
+    from ijfw_core.recall import prelude
+    from ijfw_core.storage import forget as forgetting
 
     project = project_of(ctx)
     entries = service.matching(project, pattern)
@@ -67,9 +68,9 @@ def revert(
 
     What you edited by hand since stays; what would have been restored is staged instead.
     """
-    from ijfw_core import prelude
-    from ijfw_core import revert as undoing
     from ijfw_core.errors import UsageError
+    from ijfw_core.recall import prelude
+    from ijfw_core.storage import revert as undoing
 
     project = project_of(ctx)
     if list_runs:

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ijfw_core import handoff, service, worker
+from ijfw_core import service
 from ijfw_core.errors import IjfwError
+from ijfw_core.pipeline import worker
 from ijfw_core.project import Project
+from ijfw_core.recall import handoff
 from ijfw_core.service import StoreResult
 from ijfw_hookspecs import Candidate, Change, Entry
 

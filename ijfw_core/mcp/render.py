@@ -7,8 +7,8 @@ a model may be shown either form.
 import math
 from collections.abc import Iterable, Sequence
 
-from ijfw_core.facts import FactRow
 from ijfw_core.project import Project
+from ijfw_core.recall.facts import FactRow
 from ijfw_core.text import (
     MARK_CLOSE,
     MARK_OPEN,

@@ -2,13 +2,14 @@
 
 from urllib.parse import unquote
 
-from ijfw_core import prelude, review, service
+from ijfw_core import review, service
 from ijfw_core.errors import IjfwError, NotFoundError
 from ijfw_core.mcp.loop import Json
 from ijfw_core.mcp.protocol import BAD_PARAMS, INTERNAL, NO_RESOURCE, Call, RpcError
 from ijfw_core.mcp.render import Renderer, lines_of, wrapped
 from ijfw_core.mcp.workspace import Workspace
 from ijfw_core.project import Project
+from ijfw_core.recall import prelude
 
 _TIERS = ("knowledge", "journal", "handoff", "team", "global")
 

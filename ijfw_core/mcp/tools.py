@@ -100,7 +100,7 @@ class Review(Struct):
 
 def prelude(call: Call, work: Workspace, args: Prelude) -> Result:
     """What to know before work begins, within a budget."""
-    from ijfw_core import prelude as preluding
+    from ijfw_core.recall import prelude as preluding
 
     built = preluding.build(work.project(), budget=BUDGETS[args.detail_level])
     left_out = sum(built.left_out.values())
@@ -110,9 +110,9 @@ def prelude(call: Call, work: Workspace, args: Prelude) -> Result:
 
 def recall(call: Call, work: Workspace, args: Recall) -> Result:
     """What is relevant now, or what a hint of the earlier implementation asks for."""
-    from ijfw_core import recall as recalling
-    from ijfw_core import registry
     from ijfw_core.mcp import handoff
+    from ijfw_core.recall import registry
+    from ijfw_core.recall import search as recalling
 
     hint = args.context_hint.strip()
     own = project = work.project()
@@ -134,7 +134,7 @@ def recall(call: Call, work: Workspace, args: Recall) -> Result:
 
 def search(call: Call, work: Workspace, args: Search) -> Result:
     """Entries that answer a question, best first."""
-    from ijfw_core import recall as recalling
+    from ijfw_core.recall import search as recalling
 
     limit = min(max(args.limit, 1), 20)
     if args.scope == "sandbox":
@@ -197,8 +197,8 @@ def facts(call: Call, work: Workspace, args: FactQuery) -> Result:
 
 def forget(call: Call, work: Workspace, args: Forget) -> Result:
     """Show one entry, and with `confirm` remove it everywhere."""
-    from ijfw_core import forget as forgetting
     from ijfw_core import service
+    from ijfw_core.storage import forget as forgetting
 
     project = work.project()
     entry = service.find(project, args.id.strip())
@@ -289,7 +289,7 @@ def _hinted(hint: str) -> FactQuery:
 
 
 def _facts(project: Project, args: FactQuery) -> Result:
-    from ijfw_core import facts as table
+    from ijfw_core.recall import facts as table
 
     at = parse_time(args.valid_at) if args.valid_at else None
     if args.valid_at and at is None:
@@ -306,7 +306,7 @@ def _facts(project: Project, args: FactQuery) -> Result:
 
 
 def _elsewhere(project: Project, text: str, limit: int) -> list[Json]:
-    from ijfw_core import registry
+    from ijfw_core.recall import registry
 
     found = registry.search(project, text, limit)
     return Renderer(project).hits([row.hit for row in found], [row.name for row in found])

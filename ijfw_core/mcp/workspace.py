@@ -4,10 +4,10 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ijfw_core import roots
 from ijfw_core.errors import IjfwError, RefusedError
 from ijfw_core.project import Project, open_project
-from ijfw_core.roots import Roots
+from ijfw_core.storage import roots
+from ijfw_core.storage.roots import Roots
 
 _NOT_READ = frozenset({"_archive", "_ledger"})  # folders of memory/ that hold no live entry
 _MOST_FILES = 10_000  # looked at for changes; beyond that every call reads anew
@@ -43,7 +43,7 @@ class Workspace:
     def finish(self) -> None:
         """The client has gone: build what the next session start prints."""
         if self._project is not None and self.changed:
-            from ijfw_core import prelude
+            from ijfw_core.recall import prelude
 
             prelude.refresh(self._project)
 

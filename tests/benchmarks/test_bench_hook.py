@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ijfw_core import consent, drain, known, manifest, roots, spool
+from ijfw_core.live import consent, drain, known, manifest, spool
+from ijfw_core.storage import roots
 
 BARE = (sys.executable, "-c", "pass")
 CALL = {"tool_name": "Bash", "tool_input": {"command": "pytest -q"}, "tool_use_id": "c1"}

@@ -21,8 +21,9 @@ from typing import NamedTuple
 
 import pytest
 
-from ijfw_core import bench_recall, recall
 from ijfw_core.grammar import entry as blocks
+from ijfw_core.recall import bench_recall
+from ijfw_core.recall import search as recall
 from ijfw_hookspecs import Context, Entry, Hit, Query, Tier
 from ijfw_plugins import search_bm25
 from ijfw_plugins.search_bm25 import database, engine

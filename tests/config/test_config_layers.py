@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ijfw_core import config, trust
 from ijfw_core.errors import IjfwError, UsageError
-from ijfw_core.settings import PROJECT_NEVER, PROJECT_SAFE, Settings
+from ijfw_core.loading import config, trust
+from ijfw_core.loading.settings import PROJECT_NEVER, PROJECT_SAFE, Settings
 
 
 class Folders(NamedTuple):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ijfw_core import trust
 from ijfw_core.errors import UsageError
+from ijfw_core.loading import trust
 
 
 def test_trust_is_for_one_path_and_one_text(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ import pluggy
 import pytest
 
 import ijfw_hookspecs
-from ijfw_core.boundary import _CHECKS
-from ijfw_core.hooks import SPECS
+from ijfw_core.loading.boundary import _CHECKS
+from ijfw_core.loading.hooks import SPECS
 from ijfw_hookspecs import hooks as hookspecs
 from ijfw_hookspecs import structs
 

@@ -13,8 +13,8 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ijfw_core import revert, roots
-from ijfw_core.writer import Run, Writer
+from ijfw_core.storage import revert, roots
+from ijfw_core.storage.writer import Run, Writer
 from ijfw_hookspecs import Change
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))

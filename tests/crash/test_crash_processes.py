@@ -7,9 +7,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from ijfw_core import ledger, roots
 from ijfw_core.grammar import lessons
-from ijfw_core.writer import Writer
+from ijfw_core.storage import ledger, roots
+from ijfw_core.storage.writer import Writer
 from ijfw_tests.plainstore import PlainStore
 
 SCRIPT = Path(__file__).with_name("storage_op.py")

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import pytest
 
-from ijfw_core import files, ledger, revert, roots
 from ijfw_core.grammar import lessons
-from ijfw_core.roots import Roots
-from ijfw_core.writer import Writer
+from ijfw_core.storage import files, ledger, revert, roots
+from ijfw_core.storage.roots import Roots
+from ijfw_core.storage.writer import Writer
 from ijfw_hookspecs import Change, Op
 from ijfw_tests.plainstore import PlainStore, decision, run_of, snapshot
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ijfw_core.facts import Facts, as_known, built_in, normal, stated, with_own
+from ijfw_core.recall.facts import Facts, as_known, built_in, normal, stated, with_own
 from ijfw_hookspecs import Candidate, Entry, Score, Signal
 
 DAY = timedelta(days=1)

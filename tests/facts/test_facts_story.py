@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from ijfw_core import facts, service
+from ijfw_core import service
 from ijfw_core.cli.group import ijfw
 from ijfw_core.grammar import entry as blocks
 from ijfw_core.project import Project, open_project
+from ijfw_core.recall import facts
 
 
 @pytest.fixture

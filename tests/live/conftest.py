@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from ijfw_core import capture, consent, drain, files, hook, known, manifest, precompiled, sessions
+from ijfw_core.live import capture, consent, drain, hook, known, manifest, precompiled, sessions
 from ijfw_core.project import Project, open_project
-from ijfw_core.roots import Roots
+from ijfw_core.storage import files
+from ijfw_core.storage.roots import Roots
 
 GUARD_SECONDS = 240  # a hang is a failure; nothing here is a measurement
 

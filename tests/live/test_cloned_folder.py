@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from ijfw_core import capture, consent, drain, greeting, known, seal, sessions, spool
 from ijfw_core.cli.consent import consent as command
-from ijfw_core.greeting import LastSession
-from ijfw_core.sessions import Running
+from ijfw_core.live import capture, consent, drain, greeting, known, sessions, spool
+from ijfw_core.live.greeting import LastSession
+from ijfw_core.live.sessions import Running
+from ijfw_core.storage import seal
 from ijfw_core.text import digest, format_time
 from ijfw_hookspecs import Signal
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from ijfw_core import capture, consent, known
 from ijfw_core.cli.consent import consent as command
+from ijfw_core.live import capture, consent, known
 
 NOW = datetime(2026, 5, 1, 10, tzinfo=UTC)
 

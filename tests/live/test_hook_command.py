@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from ijfw_core import greeting
 from ijfw_core.cli.hook import hook as command
+from ijfw_core.live import greeting
 
 
 @pytest.fixture

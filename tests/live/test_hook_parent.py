@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ijfw_core import drain, files, greeting, hook, sessions
+from ijfw_core.live import drain, greeting, hook, sessions
+from ijfw_core.storage import files
 
 GUARD_SECONDS = 240
 LISTING = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "c9"}
@@ -125,7 +126,7 @@ def test_disabled_means_nothing_at_all(agreed: Any, value: str) -> None:
     for event in (*EVENTS, "SessionEnd", "PreCompact", "SomethingNew"):
         assert agreed.send(event, prompt="always use spaces", **FAILED) == ""
         assert not agreed.forked
-    line = [sys.executable, "-I", "-m", "ijfw_core.drain", str(agreed.project)]
+    line = [sys.executable, "-I", "-m", "ijfw_core.live.drain", str(agreed.project)]
     assert subprocess.run(line, env=agreed.env).returncode == 0
     assert (agreed.written(), _files(agreed.home)) == before
     assert len(agreed.spooled()) == 1

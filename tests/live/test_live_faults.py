@@ -16,9 +16,11 @@ from typing import Any
 
 import pytest
 
-from ijfw_core import checks_files, checks_hooks, consent, drain, files, known, roots
-from ijfw_core.checks import Examined
-from ijfw_core.hooks import Hooks
+from ijfw_core.install import checks_files, checks_hooks
+from ijfw_core.install.checks import Examined
+from ijfw_core.live import consent, drain, known
+from ijfw_core.loading.hooks import Hooks
+from ijfw_core.storage import files, roots
 
 GUARD_SECONDS = 240
 IJFW = Path(sys.executable).with_name("ijfw")
@@ -193,7 +195,7 @@ def test_many_sessions_at_once_lose_nothing(client: Any, sessions: int, projects
     assert drain.wait_for_children(client.home, GUARD_SECONDS)
     kept = []
     for place in places:
-        line = [sys.executable, "-I", "-m", "ijfw_core.drain", str(place.project)]
+        line = [sys.executable, "-I", "-m", "ijfw_core.live.drain", str(place.project)]
         _wait_for_worker(place, line, client.env)
         text = (place.memory / "knowledge.md").read_text()
         kept += [n for n in range(sessions) for _ in range(text.count(f"summary: {_says(n)}"))]
@@ -206,7 +208,8 @@ def _says(number: int) -> str:
 
 def _wait_for_worker(place: Any, line: list[str], env: dict[str, str]) -> None:
     """Until no session is left: a worker that was started last may be gone already."""
-    from ijfw_core import files, sessions
+    from ijfw_core.live import sessions
+    from ijfw_core.storage import files
 
     with files.lock(sessions.worker_lock(place), GUARD_SECONDS, place.folder):
         pass

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ijfw_core import hook, manifest, precompiled, spool
+from ijfw_core.live import hook, manifest, precompiled, spool
 
 PLUGIN = '''
 """A third party's plugin."""
@@ -192,7 +192,7 @@ def test_no_secret_is_kept_among_the_patterns(warmed: Any) -> None:
 
 def test_another_python_compiles_as_usual(warmed: Any) -> None:
     line = "import sys; sys.version = 'another'; sys.path[:] = {!r}; "
-    line += "from ijfw_core import precompiled as p; p.install({!r}); "
+    line += "from ijfw_core.live import precompiled as p; p.install({!r}); "
     line += "import re; assert not p._patterns; print(re.compile('a(?P<x>b)').match('ab')['x'])"
     code = line.format(sys.path, os.fsencode(warmed.home))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from ijfw_core import capture, consent, drain, greeting, known, lessons_log, sessions, spool
+from ijfw_core.live import capture, consent, drain, greeting, known, sessions, spool
+from ijfw_core.storage import lessons_log
 
 RULE = "No, don't use unittest. From now on use pytest."
 KEPT = "use pytest, not unittest"
@@ -414,7 +415,7 @@ def test_a_worktree_shares_the_memory_of_its_project(agreed: Any) -> None:
 
 
 def test_the_worker_says_nothing_and_fails_quietly(client: Any, tmp_path: Path) -> None:
-    line = [sys.executable, "-I", "-m", "ijfw_core.drain", str(tmp_path / "gone")]
+    line = [sys.executable, "-I", "-m", "ijfw_core.live.drain", str(tmp_path / "gone")]
     done = subprocess.run(line, capture_output=True, env=client.env, timeout=60)
     assert (done.stdout, done.stderr) == (b"", b"")
 

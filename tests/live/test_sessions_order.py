@@ -4,8 +4,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ijfw_core import roots, sessions
-from ijfw_core.sessions import Running
+from ijfw_core.live import sessions
+from ijfw_core.live.sessions import Running
+from ijfw_core.storage import roots
 
 
 def test_a_slow_child_does_not_take_a_session_end_back(tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ijfw_core import roots, spool
-from ijfw_core.listen import signal_id
-from ijfw_core.roots import Roots
+from ijfw_core.live import spool
+from ijfw_core.pipeline.listen import signal_id
+from ijfw_core.storage import roots
+from ijfw_core.storage.roots import Roots
 from ijfw_hookspecs import Signal
 
 NOW = datetime(2026, 5, 1, 10, tzinfo=UTC)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ijfw_core import config as configuration
-from ijfw_core.config import Config
+from ijfw_core.loading import config as configuration
+from ijfw_core.loading.config import Config
 from ijfw_hookspecs import Context
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "ijfw-fixture-plugin"

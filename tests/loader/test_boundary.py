@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ijfw_core import boundary
-from ijfw_core.guard import PluginError
+from ijfw_core.loading import boundary
+from ijfw_core.loading.guard import PluginError
 from ijfw_hookspecs import (
     Candidate,
     Caps,

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import pytest
 
-from ijfw_core import guard
+from ijfw_core.loading import guard
 
 SHORT = 0.1
 

@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from ijfw_core import guard
-from ijfw_core import hooks as facade
 from ijfw_core.errors import StoreClosedError, WithheldError
-from ijfw_core.hooks import Hooks, Plugin
+from ijfw_core.loading import guard
+from ijfw_core.loading import hooks as facade
+from ijfw_core.loading.hooks import Hooks, Plugin
 from ijfw_hookspecs import (
     AgentEvent,
     Candidate,

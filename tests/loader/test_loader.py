@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from ijfw_core import guard, loader
-from ijfw_core.config import Config
 from ijfw_core.errors import WithheldError
-from ijfw_core.hooks import SPECS, Hooks
-from ijfw_core.inventory import PluginInfo
+from ijfw_core.loading import guard, loader
+from ijfw_core.loading.config import Config
+from ijfw_core.loading.hooks import SPECS, Hooks
+from ijfw_core.loading.inventory import PluginInfo
 from ijfw_hookspecs import Candidate, Context
 
 Settings = Callable[..., Config]

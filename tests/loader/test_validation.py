@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from ijfw_core.config import Config
-from ijfw_core.hooks import Plugin
-from ijfw_core.loader import Broken, Found, load_one
+from ijfw_core.loading.config import Config
+from ijfw_core.loading.hooks import Plugin
+from ijfw_core.loading.loader import Broken, Found, load_one
 from ijfw_hookspecs import hookimpl
 
 Load = Callable[..., Plugin | Broken]

@@ -314,7 +314,7 @@ def test_while_a_tool_runs_pings_are_heard_and_a_signal_ends_it(
 
 
 def test_the_next_session_is_told_what_was_stored(desk: Any, start: Callable[..., Any]) -> None:
-    from ijfw_core import consent
+    from ijfw_core.live import consent
     from ijfw_core.project import open_project
 
     project = open_project(desk.project, desk.env)

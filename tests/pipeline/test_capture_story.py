@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from ijfw_core import forget, service
+from ijfw_core import service
 from ijfw_core.errors import IjfwError, NotFoundError, UsageError
 from ijfw_core.project import Project
+from ijfw_core.storage import forget
 
 Open = Callable[[], Project]
 

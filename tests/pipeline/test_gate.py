@@ -4,9 +4,9 @@ from datetime import datetime
 
 import pytest
 
-from ijfw_core.gate import judge, writes_left
 from ijfw_core.grammar.lessons import Lesson
-from ijfw_core.settings import Gate
+from ijfw_core.loading.settings import Gate
+from ijfw_core.pipeline.gate import judge, writes_left
 from ijfw_hookspecs import Score
 
 GATE = Gate()

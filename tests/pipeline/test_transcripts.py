@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ijfw_core.transcripts import Bookmark, Reading
+from ijfw_core.pipeline.transcripts import Bookmark, Reading
 from ijfw_hookspecs import AgentEvent, Transcript
 
 

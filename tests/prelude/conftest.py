@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from ijfw_core.project import Project, open_project
+from ijfw_core.storage.writer import Run
 from ijfw_core.text import new_id
-from ijfw_core.writer import Run
 from ijfw_hookspecs import Change, Entry
 
 NOW = datetime(2026, 5, 1, 10, 0, tzinfo=UTC)

@@ -7,9 +7,11 @@ from typing import Any, Literal
 import pytest
 from msgspec.structs import replace
 
-from ijfw_core import gate, handoff, lessons_log, revert
-from ijfw_core.handoff import Trail
+from ijfw_core.pipeline import gate
 from ijfw_core.project import Project
+from ijfw_core.recall import handoff
+from ijfw_core.recall.handoff import Trail
+from ijfw_core.storage import lessons_log, revert
 from ijfw_hookspecs import AgentEvent, Signal, Tool
 
 AT = datetime(2026, 5, 1, 9, 0, tzinfo=UTC)

@@ -10,9 +10,10 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ijfw_core import consent, greeting, prelude
 from ijfw_core.cli.group import ijfw
+from ijfw_core.live import consent, greeting
 from ijfw_core.project import Project
+from ijfw_core.recall import prelude
 from ijfw_core.text import MARK_CLOSE, MARK_OPEN
 
 Keep = Callable[..., str]

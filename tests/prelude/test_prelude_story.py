@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ijfw_core import consent, drain, greeting, handoff, sessions
+from ijfw_core.live import consent, drain, greeting, sessions
+from ijfw_core.live.sessions import Running
 from ijfw_core.project import Project
-from ijfw_core.sessions import Running
+from ijfw_core.recall import handoff
 from ijfw_core.text import MARK_OPEN
 
 SESSION = "11111111-2222-4333-8444-555555555555"

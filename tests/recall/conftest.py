@@ -54,6 +54,6 @@ def place(tmp_path: Path) -> Iterator[Place]:
 @pytest.fixture
 def ids() -> Callable[[Project, str], list[str]]:
     """The ids of the hits for a question."""
-    from ijfw_core import recall
+    from ijfw_core.recall import search as recall
 
     return lambda project, text: [hit.entry.id for hit in recall.search(project, text)]

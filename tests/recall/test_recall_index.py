@@ -15,9 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ijfw_core import recall, service
+from ijfw_core import service
 from ijfw_core.grammar import entry as blocks
 from ijfw_core.project import Project
+from ijfw_core.recall import search as recall
 from ijfw_hookspecs import Entry
 from ijfw_plugins.search_bm25 import database, engine, update, watch
 from ijfw_plugins.search_bm25 import index as indexing
@@ -342,7 +343,7 @@ def test_a_lock_that_another_holds_is_not_waited_for_long(
 def test_two_processes_write_one_index(place: Any, ids: Ids) -> None:
     code = (
         "import sys; from pathlib import Path; from ijfw_core.project import open_project;"
-        "from ijfw_core import recall;"
+        "from ijfw_core.recall import search as recall;"
         "p = open_project(Path(sys.argv[1]), {'HOME': sys.argv[2], 'IJFW_HOME': sys.argv[2]},"
         " third_party=False); print([h.entry.id for h in recall.search(p, 'word3')])"
     )
@@ -354,7 +355,7 @@ def test_two_processes_write_one_index(place: Any, ids: Ids) -> None:
 
 
 def test_a_forgotten_memory_leaves_the_index(place: Any, ids: Ids) -> None:
-    from ijfw_core.forget import forget
+    from ijfw_core.storage.forget import forget
 
     project = place.open()
     name = service.store(project, "the walrus is named Tusk", kind="decision").id

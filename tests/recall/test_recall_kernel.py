@@ -10,11 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ijfw_core import recall, service, transfer
+from ijfw_core import service
 from ijfw_core.errors import NotFoundError, UsageError
 from ijfw_core.grammar import journal
-from ijfw_core.hooks import Hooks, Plugin
+from ijfw_core.loading.hooks import Hooks, Plugin
 from ijfw_core.project import Project
+from ijfw_core.recall import search as recall
+from ijfw_core.recall import transfer
 from ijfw_hookspecs import Entry, Hit
 from ijfw_tests.entries import NOW, memory
 
@@ -160,7 +162,7 @@ def test_export_is_read_by_import(place: Any, tmp_path: Path) -> None:
 
 
 def test_an_import_is_one_run_that_can_be_undone(place: Any) -> None:
-    from ijfw_core import revert
+    from ijfw_core.storage import revert
 
     project = place.open()
     rows = [{"type": "decision", "summary": f"decision number {n}"} for n in range(300)]
@@ -214,7 +216,7 @@ def test_limits(place: Any) -> None:
 
 
 def test_benchmarks_of_other_formats(tmp_path: Path) -> None:
-    from ijfw_core import bench_recall
+    from ijfw_core.recall import bench_recall
 
     talk = {
         "sample_id": "c1",
@@ -263,7 +265,7 @@ def test_benchmarks_of_other_formats(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["[]", "{}", '[{"conversation": 5}]', "nonsense", '{"entry": {}}'])
 def test_a_set_of_no_format_is_told(tmp_path: Path, text: str) -> None:
-    from ijfw_core import bench_recall
+    from ijfw_core.recall import bench_recall
 
     path = tmp_path / "set.json"
     path.write_text(text)

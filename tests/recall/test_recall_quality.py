@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from ijfw_core import bench_recall, recall
 from ijfw_core.project import Project
+from ijfw_core.recall import bench_recall
+from ijfw_core.recall import search as recall
 from ijfw_tests.entries import memory
 
 Ids = Callable[[Project, str], list[str]]

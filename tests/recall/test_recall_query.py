@@ -8,8 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ijfw_core import query, recall
 from ijfw_core.project import Project
+from ijfw_core.recall import query
+from ijfw_core.recall import search as recall
 from ijfw_hookspecs import Query
 from ijfw_tests.entries import NOW, memory
 

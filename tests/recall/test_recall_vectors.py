@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from ijfw_core import recall, vectors
-from ijfw_core.hooks import Hooks, Plugin
+from ijfw_core.loading.hooks import Hooks, Plugin
 from ijfw_core.project import Project
+from ijfw_core.recall import search as recall
+from ijfw_core.recall import vectors
 from ijfw_tests.entries import memory
 
 Ids = Callable[[Project, str], list[str]]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ijfw_core.redaction import Redactor
+from ijfw_core.pipeline.redaction import Redactor
 from ijfw_hookspecs import Context, Span
 from ijfw_plugins import redact_known_values, redact_pii, redact_secrets
 

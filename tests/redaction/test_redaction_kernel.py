@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ijfw_core import redaction
 from ijfw_core.errors import RefusedError, WithheldError
-from ijfw_core.redaction import WITHHELD, Redactor, cut, merge
+from ijfw_core.pipeline import redaction
+from ijfw_core.pipeline.redaction import WITHHELD, Redactor, cut, merge
 from ijfw_hookspecs import Context, Signal, Span
 
 CONTEXT = Context(project="/p", session="s", now=datetime.now(UTC), memory=None)  # type: ignore[arg-type]

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ijfw_core import stream
 from ijfw_core.errors import WithheldError
-from ijfw_core.redaction import WITHHELD, Redactor
-from ijfw_core.stream import StreamRedactor
+from ijfw_core.pipeline import stream
+from ijfw_core.pipeline.redaction import WITHHELD, Redactor
+from ijfw_core.pipeline.stream import StreamRedactor
 from ijfw_hookspecs import Context, Span
 from ijfw_plugins import redact_secrets
 

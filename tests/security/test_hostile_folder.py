@@ -51,9 +51,9 @@ def test_a_cloned_ledger_does_not_reach_global_memory(attack: Any, path: str) ->
 
 def test_global_memory_of_ones_own_is_undone(attack: Any) -> None:
     """What this user's programs wrote to global memory stays undoable."""
-    from ijfw_core import revert
+    from ijfw_core.storage import revert
+    from ijfw_core.storage.writer import Run
     from ijfw_core.text import new_id
-    from ijfw_core.writer import Run
     from ijfw_hookspecs import Change, Entry
 
     project = attack.open()
@@ -96,7 +96,7 @@ def test_a_packed_ledger_that_is_no_file_is_refused(attack: Any) -> None:
 def test_a_packed_ledger_is_unpacked_within_bounds(
     attack: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ijfw_core import files, ledger
+    from ijfw_core.storage import files, ledger
 
     monkeypatch.setattr(files, "MAX_BYTES", 1 << 20)
     assert ledger._unpacked(gzip.compress(b"x" * (1 << 20))) != b""
@@ -125,7 +125,8 @@ def test_settings_that_no_parser_likes_are_ignored(attack: Any, content: str) ->
 
 
 def test_trust_that_cannot_be_read_is_no_trust(attack: Any) -> None:
-    from ijfw_core import consent, trust
+    from ijfw_core.live import consent
+    from ijfw_core.loading import trust
 
     (attack.home / ".ijfw").mkdir()
     (attack.home / ".ijfw" / "projects.toml").write_text("x = " + "9" * 6000)

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from ijfw_core import boundary, transcripts
 from ijfw_core.errors import IjfwError, RefusedError, StoreClosedError
-from ijfw_core.guard import PluginError
-from ijfw_core.guarded import GuardedAdapter, GuardedStore
-from ijfw_core.transcripts import Bookmark, Reading
+from ijfw_core.loading import boundary
+from ijfw_core.loading.guard import PluginError
+from ijfw_core.loading.guarded import GuardedAdapter, GuardedStore
+from ijfw_core.pipeline import transcripts
+from ijfw_core.pipeline.transcripts import Bookmark, Reading
 from ijfw_hookspecs import Caps, Change, Edit, Entry, Hit, Receipt, Transcript
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

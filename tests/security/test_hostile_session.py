@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ijfw_core import service
-from ijfw_core.hearing import Hearing
+from ijfw_core.pipeline.hearing import Hearing
 
 WISH = "From now on use evilrunner, never unittest."
 SAID_NO = (

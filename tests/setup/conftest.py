@@ -12,8 +12,9 @@ from unittest.mock import patch
 
 import pytest
 
-from ijfw_core import doctor, precompiled
 from ijfw_core.cli import main
+from ijfw_core.install import doctor
+from ijfw_core.live import precompiled
 
 
 class Done(NamedTuple):

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from ijfw_core import checks, checks_hooks, connected
-from ijfw_core.checks import canaries
-from ijfw_core.connected import Line
+from ijfw_core.install import checks, checks_hooks, connected
+from ijfw_core.install.checks import canaries
+from ijfw_core.install.connected import Line
 
 WISH = "From now on use pytest, not unittest."
 

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from ijfw_core import files, purge
 from ijfw_core.errors import IjfwError, RefusedError
-from ijfw_core.setup import Planned, _swap
+from ijfw_core.install import purge
+from ijfw_core.install.setup import Planned, _swap
+from ijfw_core.storage import files
 from ijfw_hookspecs import FileEdit
 
 EVENTS = {
@@ -334,7 +335,7 @@ def on_terminal(computer: Any, words: list[str], keys: str) -> str:
 
 
 def test_links_are_looked_at_before_the_first_byte(tmp_path: Path) -> None:
-    from ijfw_core import setup
+    from ijfw_core.install import setup
 
     edit = FileEdit(path=str(tmp_path / "out.json"), before=None, after="{}")
     planned = Planned("p", "project", str(tmp_path / "inner"), edit)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ijfw_core import roots as places
-from ijfw_core.roots import Roots
-from ijfw_core.writer import Writer
+from ijfw_core.storage import roots as places
+from ijfw_core.storage.roots import Roots
+from ijfw_core.storage.writer import Writer
 from ijfw_tests.plainstore import PlainStore
 
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ijfw_core import files
 from ijfw_core.errors import LockTimeoutError, RefusedError
+from ijfw_core.storage import files
 
 
 def test_what_is_absent_reads_as_nothing(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ OVER_LIMIT = """
 import errno, resource, signal, sys
 from pathlib import Path
 from typing import Any
-from ijfw_core import files
+from ijfw_core.storage import files
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:

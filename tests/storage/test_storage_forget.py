@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ijfw_core import files, ledger, revert
-from ijfw_core.forget import forget
 from ijfw_core.grammar import lessons
-from ijfw_core.roots import Roots
+from ijfw_core.storage import files, ledger, revert
+from ijfw_core.storage.forget import forget
+from ijfw_core.storage.roots import Roots
+from ijfw_core.storage.writer import Writer
 from ijfw_core.text import digest
-from ijfw_core.writer import Writer
 from ijfw_hookspecs import Change
 from ijfw_tests.plainstore import block, decision, run_of
 

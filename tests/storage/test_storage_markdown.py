@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ijfw_core import ledger, revert, roots
-from ijfw_core.forget import forget
-from ijfw_core.writer import Writer
+from ijfw_core.storage import ledger, revert, roots
+from ijfw_core.storage.forget import forget
+from ijfw_core.storage.writer import Writer
 from ijfw_hookspecs import Change, Entry, Op, Tier
 from ijfw_plugins.store_markdown import MarkdownStore
 from ijfw_tests.plainstore import EPOCH, decision, run_of, snapshot

@@ -6,12 +6,12 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from ijfw_core import ledger, revert
 from ijfw_core.errors import NotFoundError
 from ijfw_core.grammar import lessons
-from ijfw_core.roots import Roots
+from ijfw_core.storage import ledger, revert
+from ijfw_core.storage.roots import Roots
+from ijfw_core.storage.writer import Writer
 from ijfw_core.text import digest
-from ijfw_core.writer import Writer
 from ijfw_hookspecs import Change
 from ijfw_tests.plainstore import block, decision, run_of, snapshot
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ijfw_core import revert, roots
-from ijfw_core.writer import Writer
+from ijfw_core.storage import revert, roots
+from ijfw_core.storage.writer import Writer
 from ijfw_hookspecs import Change, Op
 from ijfw_tests.plainstore import PlainStore, block, decision, run_of, snapshot
 

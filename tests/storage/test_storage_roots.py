@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ijfw_core import roots
 from ijfw_core.errors import RefusedError
+from ijfw_core.storage import roots
 
 
 @pytest.fixture

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from ijfw_core import files, ledger
 from ijfw_core.errors import RefusedError
 from ijfw_core.grammar import lessons
 from ijfw_core.grammar.lessons import Lesson
-from ijfw_core.roots import Roots
+from ijfw_core.storage import files, ledger
+from ijfw_core.storage.roots import Roots
+from ijfw_core.storage.writer import Writer
 from ijfw_core.text import digest
-from ijfw_core.writer import Writer
 from ijfw_hookspecs import Change, Edit, Entry, Receipt
 from ijfw_tests.plainstore import EPOCH, PlainStore, block, decision, run_of, snapshot
 
@@ -386,7 +386,7 @@ def test_bytes_that_are_no_text_go_through_the_ledger_unchanged(
 
 
 def test_a_store_outside_the_file_system_is_undone_by_its_handle(roots: Roots) -> None:
-    from ijfw_core import revert
+    from ijfw_core.storage import revert
 
     undone: list[str] = []
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from ijfw_core import revert
-from ijfw_core.forget import forget
-from ijfw_core.roots import Roots
+from ijfw_core.storage import revert
+from ijfw_core.storage.forget import forget
+from ijfw_core.storage.roots import Roots
+from ijfw_core.storage.writer import Run, Writer
 from ijfw_core.testing import NOW, an_entry
-from ijfw_core.writer import Run, Writer
 from ijfw_hookspecs import Change, Entry
 from ijfw_plugins.store_markdown import MarkdownStore
 

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
-from ijfw_core import consent, recall, registry, service
+from ijfw_core import service
 from ijfw_core.errors import NotFoundError
+from ijfw_core.live import consent
 from ijfw_core.project import Project
+from ijfw_core.recall import registry
+from ijfw_core.recall import search as recall
 
 Open = Any
 NOW = datetime(2026, 5, 1, tzinfo=UTC)

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from ijfw_core import facts, revert, service, share
+from ijfw_core import service
 from ijfw_core.cli.group import ijfw
 from ijfw_core.errors import NotFoundError, UsageError
 from ijfw_core.grammar import entry as blocks
 from ijfw_core.project import Project, open_project
+from ijfw_core.recall import facts, share
+from ijfw_core.storage import revert
 
 Open = Any
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ijfw_core.ledger import RunKind
-from ijfw_core.roots import Roots
+from ijfw_core.storage.ledger import RunKind
+from ijfw_core.storage.roots import Roots
+from ijfw_core.storage.writer import Run
 from ijfw_core.text import digest
-from ijfw_core.writer import Run
 from ijfw_hookspecs import Change, Edit, Entry, Receipt, Tier
 
 START = re.compile(r"^@([A-Za-z0-9-]+)(?=[ \n]|\Z)", re.M)

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from ijfw_core.listen import Listener, signal_id
+from ijfw_core.pipeline.listen import Listener, signal_id
+from ijfw_core.pipeline.worker import conclude
 from ijfw_core.project import Project, open_project
-from ijfw_core.worker import conclude
 from ijfw_hookspecs import AgentEvent, Tool
 from ijfw_tests.judge.feedback import judge_cases as messages
 from ijfw_tests.judge.sets import Case, is_closed, toml

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from ijfw_core.redaction import Redactor
+from ijfw_core.pipeline.redaction import Redactor
 from ijfw_hookspecs import Context, Span
 from ijfw_plugins import redact_known_values, redact_pii, redact_secrets
 from ijfw_tests.judge.sets import Case, parts, toml

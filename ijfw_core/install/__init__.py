@@ -1,0 +1,1 @@
+"""Connecting agents, and telling whether it works."""

@@ -1,0 +1,1 @@
+"""What an agent's hooks run: the hot path, the spool, the session worker."""

@@ -1,0 +1,1 @@
+"""Settings and plugins: found, checked, isolated, called."""

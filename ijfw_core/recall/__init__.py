@@ -1,0 +1,1 @@
+"""Reading memory: search, facts, prelude, other projects."""

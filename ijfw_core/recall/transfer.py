@@ -1,0 +1,240 @@
+"""Memory in and out as JSON lines, one entry a line, ids kept.
+
+    {"id"?, "type", "summary", "content"?, "why"?, "how_to_apply"?, "stored"?, "session"?, "tags"?,
+     "tier"?, ...}
+
+`export` writes what `import_lines` reads. Decisions and preferences go to knowledge, patterns and
+observations to the journal, unless a line names its tier. An import is one run: `ijfw memory
+revert --run` takes all of it back.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from ijfw_core import service
+from ijfw_core.grammar import is_id
+from ijfw_core.pipeline import worker
+from ijfw_core.project import Project
+from ijfw_core.storage.writer import Run
+from ijfw_core.text import cap, clean, digest, format_time, new_id, one_line, parse_time
+from ijfw_hookspecs import Candidate, Change, Entry, Fact, Notice, Tier
+
+MAX_LINE = 1 << 20  # bytes; more is no memory
+CHUNK = 256  # entries written under one hold of the lock, so that others get their turn
+MAX_BAD = 1000  # bad lines that are told one by one
+
+_CURATED = frozenset({"decision", "preference"})
+_ESCAPES = "\u2028\u2029"
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One entry as a line; unknown keys are passed over."""
+
+    id: str = ""
+    type: str = ""
+    summary: str = ""
+    content: str = ""
+    why: str = ""
+    how_to_apply: str = ""
+    stored: str = ""  # ISO 8601, a date alone is midnight in UTC
+    session: str = ""
+    tags: tuple[str, ...] = ()
+    tier: Literal["", "knowledge", "journal", "global"] = ""
+    confidence: float = 1.0
+    valid_from: str = ""
+    valid_to: str = ""
+    superseded_by: str = ""
+    facts: tuple[Fact, ...] = ()
+
+
+class Bad(msgspec.Struct, frozen=True, kw_only=True):
+    """A line that was not taken in, and why."""
+
+    line: int
+    error: str
+
+
+class Imported(msgspec.Struct, frozen=True, kw_only=True):
+    """What `memory import` answers."""
+
+    imported: int
+    updated: int  # entries of the same id that got another text
+    skipped: int  # entries that memory holds already
+    bad: tuple[Bad, ...]
+    run: str = ""  # undoes all of it; "" where nothing was written
+
+
+def import_lines(project: Project, lines: Iterable[bytes]) -> Imported:
+    """Take entries in. A bad line is counted and told, never an error.
+
+    Raises RefusedError or WithheldError where secrets would not be found, LockTimeoutError and
+    OSError; what was written before stays, and a second run takes in the rest.
+    """
+    project.check_redaction()
+    return _Import(project).run(lines)
+
+
+class _Import:
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.known = {e.id: e for e in project.memory.entries(*service.TIERS.values())}
+        self.texts = {_text_of(entry) for entry in self.known.values()}
+        self.batch = Run(id=new_id(project.now), kind="command", at=project.now)
+        self.bad: list[Bad] = []
+        self.counts = {"imported": 0, "updated": 0, "skipped": 0}
+        self.waiting: list[tuple[int, Change]] = []
+
+    def run(self, lines: Iterable[bytes]) -> Imported:
+        for number, raw in enumerate(lines, 1):
+            if not raw.strip():
+                continue
+            try:
+                self._take(number, self._entry(raw))
+            except (ValueError, msgspec.MsgspecError) as error:
+                self._reject(number, str(error))
+            if len(self.waiting) >= CHUNK:
+                self._write()
+        self._write()
+        written = self.counts["imported"] + self.counts["updated"]
+        if written:
+            notice = Notice(topic="stored", message=f"Imported {written} memories.")
+            self.project.hooks.notify(notice, self.project.context(""))
+        return Imported(
+            **self.counts, bad=tuple(self.bad[:MAX_BAD]), run=self.batch.id if written else ""
+        )
+
+    def _reject(self, number: int, error: str) -> None:
+        self.bad.append(
+            Bad(line=number, error=cap(one_line(self.project.redactor.text(error)), 200))
+        )
+
+    def _entry(self, raw: bytes) -> Entry:
+        """The entry of a line, redacted and capped. ValueError says what is wrong with it."""
+        if len(raw) > MAX_LINE:
+            raise ValueError(f"longer than {MAX_LINE} bytes")
+        line = msgspec.json.decode(raw, type=Line)
+        kind = line.type.strip().lower()
+        if kind not in service.KINDS:
+            raise ValueError(f"type is none of {', '.join(service.KINDS)}")
+        if not line.summary.strip():
+            raise ValueError("summary is missing")
+        if line.id and (not is_id(line.id) or line.id.startswith("h-")):
+            raise ValueError("id is no id")
+        candidate = worker.safe(
+            self.project,
+            Candidate(
+                kind=service.KINDS[kind],
+                summary=line.summary,
+                content=line.content,
+                why=line.why,
+                how_to_apply=line.how_to_apply,
+                tags=line.tags,
+                facts=line.facts,
+            ),
+        )
+        if line.tier == "global" and "global" not in self.project.memory.tiers:
+            raise ValueError("global memory is off")
+        stored = _time("stored", line.stored) or self.project.now
+        tier: Tier = line.tier or ("knowledge" if kind in _CURATED else "journal")
+        return Entry(
+            id=line.id or new_id(stored),
+            kind=kind,
+            summary=candidate.summary,
+            stored=stored,
+            content=candidate.content,
+            why=candidate.why,
+            how_to_apply=candidate.how_to_apply,
+            tags=candidate.tags,
+            tier=tier,
+            origin="import",
+            session=one_line(clean(line.session))[:128],
+            confidence=min(max(line.confidence, 0.0), 1.0),
+            valid_from=_time("valid_from", line.valid_from),
+            valid_to=_time("valid_to", line.valid_to),
+            superseded_by=line.superseded_by if is_id(line.superseded_by) else "",
+            facts=candidate.facts,
+        )
+
+    def _take(self, number: int, entry: Entry) -> None:
+        old = self.known.get(entry.id)
+        text = _text_of(entry)
+        if old is None and text in self.texts:
+            self.counts["skipped"] += 1
+        elif old is None:
+            self.waiting.append((number, Change(op="create", entry=entry, plugin="user")))
+        elif _text_of(old) == text:
+            self.counts["skipped"] += 1
+        elif old.tier == "team":
+            raise ValueError("team memory is not changed by an import")
+        else:
+            wanted = replace(
+                old,
+                kind=old.kind,
+                summary=entry.summary,
+                content=entry.content,
+                why=entry.why,
+                how_to_apply=entry.how_to_apply,
+                tags=entry.tags or old.tags,
+            )
+            change = Change(op="note", entry=wanted, target=old.id, base=old.digest, plugin="user")
+            self.waiting.append((number, change))
+        self.texts.add(text)
+        self.known[entry.id] = entry
+
+    def _write(self) -> None:
+        if not self.waiting:
+            return
+        changes = [replace(change, reason="imported by a person") for _, change in self.waiting]
+        outcomes = self.project.writer.apply(self.batch, changes)
+        for (number, change), outcome in zip(self.waiting, outcomes, strict=True):
+            if outcome.status == "written":
+                self.counts["imported" if change.op == "create" else "updated"] += 1
+            elif outcome.status == "unchanged":
+                self.counts["skipped"] += 1
+            else:
+                self._reject(number, f"{outcome.status}: {outcome.reason}")
+        self.waiting.clear()
+        self.project.memory.refresh()
+
+
+def _time(name: str, text: str) -> datetime | None:
+    moment = parse_time(text) if text else None
+    if text and moment is None:
+        raise ValueError(f"{name} is no time")
+    return moment
+
+
+def _text_of(entry: Entry) -> str:
+    """What makes two entries the same for an import."""
+    parts = (entry.kind, entry.summary, entry.content, entry.why, entry.how_to_apply)
+    return digest("\0".join(" ".join(part.split()) for part in parts))
+
+
+def export(project: Project, tiers: Sequence[Tier] = ()) -> Iterator[str]:
+    """Every entry of these tiers (all but staged where empty) as a JSON line, redacted."""
+    for entry in project.memory.entries(*tiers):
+        line = Line(
+            id=entry.id,
+            type=entry.kind,
+            summary=entry.summary,
+            content=entry.content,
+            why=entry.why,
+            how_to_apply=entry.how_to_apply,
+            stored=format_time(entry.stored),
+            session=entry.session,
+            tags=entry.tags,
+            tier=entry.tier if entry.tier in ("knowledge", "journal", "global") else "",
+            confidence=entry.confidence,
+            valid_from=format_time(entry.valid_from) if entry.valid_from else "",
+            valid_to=format_time(entry.valid_to) if entry.valid_to else "",
+            superseded_by=entry.superseded_by,
+            facts=entry.facts,
+        )
+        text = msgspec.json.encode(line).decode("utf-8", "replace")
+        for char in _ESCAPES:  # line ends to some readers of lines
+            text = text.replace(char, f"\\u{ord(char):04x}")
+        yield text

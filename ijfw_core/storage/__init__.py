@@ -1,0 +1,1 @@
+"""Where memory lies, and the only way to change it."""

@@ -1,0 +1,280 @@
+"""How records reach the disk: ledger, files, LESSONS.md, in that order, under the project's lock.
+
+A group of records is durable when `write` returns. A killed writer leaves a group in the ledger
+that LESSONS.md does not tell of; the next holder of the lock compares each block with `after` (then
+it only logs), with `before` (then it carries the record out), or finds neither and logs "abandon".
+Editors take no lock: their save is safe because a block is compared again just before the rename.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from ijfw_core.errors import RefusedError
+from ijfw_core.grammar import lessons
+from ijfw_core.grammar.lessons import Lesson
+from ijfw_core.storage import blocks, files, ledger, roots
+from ijfw_core.storage.blocks import MismatchError
+from ijfw_core.storage.files import ChangedError
+from ijfw_core.storage.ledger import Record
+from ijfw_core.storage.roots import Roots
+from ijfw_hookspecs import Store
+
+Cuts = dict[tuple[str, str], list[tuple[str, str]]]  # (tier, path) -> blocks
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+class Committer:
+    """Reads and writes one project's memory block by block. One object a thread."""
+
+    def __init__(self, place: Roots, store: Store, clock: Callable[[], datetime] = now) -> None:
+        self.roots = place
+        self.store = store
+        self.clock = clock
+        self._depth = 0
+        self._finished = 0
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the project's lock; reentrant. The first entry finishes what was left open."""
+        if self._depth:
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+            return
+        roots.prepare(self.roots)
+        with files.lock(self.roots.folder / ".lock"):
+            self._depth = 1
+            try:
+                self._sweep()
+                self._finished = self._finish()
+                yield
+            finally:
+                self._depth = 0
+
+    @contextmanager
+    def tier_locked(self, tier: str) -> Iterator[None]:
+        """Global memory is written by every project, so it has a lock of its own."""
+        if tier != "global":
+            yield
+            return
+        self.roots.base("global").mkdir(mode=0o700, parents=True, exist_ok=True)
+        with files.lock(self.roots.home / "memory" / ".lock"):
+            yield
+
+    def text(self, tier: str, path: str) -> str:
+        """A memory file's text, "" where there is none."""
+        return files.read_text(*self.place(tier, path))
+
+    def blocks_of(self, tier: str, path: str) -> list[tuple[str, str]]:
+        """A memory file cut by the store."""
+        return self._cut(path, self.text(tier, path))
+
+    def _cut(self, path: str, text: str) -> list[tuple[str, str]]:
+        return list(self.store.blocks(path, text)) if text else []
+
+    def write(self, records: Sequence[Record]) -> None:
+        """Carry out settled records: ledger, files, LESSONS.md.
+
+        Raises MismatchError where a block changed since (what was done is taken back), OSError.
+        """
+        for record in records:
+            if not record.external:
+                self.check_path(record.tier, record.path)
+        records = [replace(record, batch=records[0].change) for record in records]
+        ledger.append(self.roots, records)
+        done: list[Record] = []
+        try:
+            for tier, path, group in _by_file(records):
+                with self.tier_locked(tier):
+                    self._write_file(tier, path, group)
+                done += group
+        except (MismatchError, ChangedError) as error:
+            self._take_back(records, done)
+            raise MismatchError(str(error)) from error
+        except OSError:
+            if not done and self._untouched(records):
+                with suppress(OSError):
+                    self._close(records, "abandon", "could not be written")
+            raise
+        self._close(records)
+
+    def settled(self, record: Record, cuts: Cuts) -> Record:
+        """The record made ready for `write`, on top of the virtual `cuts` that it updates.
+
+        Raises MismatchError where its block is not `before`.
+        """
+        where = record.tier, record.path
+        if _is_append(record) and where not in cuts:
+            torn = files.ends_torn(*self.place(*where))
+            return replace(record, lead="\n" if torn else "")
+        if where not in cuts:
+            cuts[where] = self.blocks_of(*where)
+        record = blocks.settle(cuts[where], record)
+        blocks.apply(cuts[where], record)
+        return record
+
+    def check_path(self, tier: str, path: str) -> None:
+        """Raises RefusedError for a path that leaves its tier or names the log or the ledger."""
+        if not ledger.is_place(tier, path):
+            raise RefusedError(f"{path!r} is no place for memory ({tier})")
+
+    def lesson(self, record: Record, op: str = "", reason: str = "") -> Lesson:
+        """The line of LESSONS.md that tells of a record."""
+        return Lesson(
+            at=record.at,
+            op=op or record.op,
+            run=record.run,
+            session=record.session,
+            entry=record.entry,
+            slug=record.slug,
+            key=record.key,
+            confidence=record.confidence,
+            target=record.path,
+            change=record.change,
+            plugin=record.plugin,
+            before=ledger.short(record.before),
+            after=ledger.short(record.after),
+            reason=reason or record.reason,
+        )
+
+    # --- files --------------------------------------------------------------------------------
+
+    def place(self, tier: str, path: str) -> tuple[Path, Path]:
+        """A memory file, and the folder below which no link is followed."""
+        base = self.roots.base(tier)
+        anchors = {"team": base.parent.parent, "global": self.roots.home}
+        return base / path, anchors.get(tier, self.roots.folder.parent)
+
+    def _write_file(self, tier: str, path: str, group: Sequence[Record]) -> None:
+        if all(_is_append(record) for record in group):
+            place, base = self.place(tier, path)
+            files.append(place, "".join(record.after or "" for record in group), base)
+            return
+        old = self.text(tier, path)
+        cut = self._cut(path, old)
+        for record in group:
+            blocks.apply(cut, record)
+        new = "".join(raw for _, raw in cut)
+        place, base = self.place(tier, path)
+        if new == old:
+            return
+        if new:
+            files.replace(place, new, base, expect=old)
+        else:
+            files.remove(place, base, expect=old)
+
+    def _sweep(self) -> None:
+        for folder in ("", ledger.FOLDER, "auto-proposed"):
+            files.sweep(self.roots.memory / folder)
+
+    def sweep_archive(self) -> None:
+        """Remove temp files of killed writers from the archive, whose folders are many."""
+        for folder in (self.roots.memory / "_archive").glob("*/"):
+            files.sweep(folder)
+
+    # --- closing and recovering ---------------------------------------------------------------
+
+    def _close(self, records: Sequence[Record], op: str = "", reason: str = "") -> None:
+        """LESSONS.md: one line a change that was done, one a record that was abandoned."""
+        told = records if op == "abandon" else _told(records)
+        self._write_lessons([self.lesson(record, op, reason) for record in told])
+
+    def _write_lessons(self, lines: Sequence[Lesson]) -> None:
+        text = "".join(lessons.render(line) for line in lines)
+        if text:
+            files.append(self.roots.memory / ledger.LESSONS, text, self.roots.folder.parent)
+
+    def _take_back(self, records: Sequence[Record], done: Sequence[Record]) -> None:
+        """Undo the part of a change that was done before another part turned out not to fit."""
+        stuck: list[Record] = []
+        for record in reversed(done):
+            back = replace(record, before=record.after, after=record.before)
+            try:
+                with self.tier_locked(record.tier):
+                    self._write_file(record.tier, record.path, [back])
+            except (MismatchError, ChangedError):
+                stuck.append(record)
+        self._close(stuck)
+        lost = [record for record in records if record not in stuck]
+        self._close(lost, "abandon", "the file was changed meanwhile")
+
+    def _untouched(self, records: Sequence[Record]) -> bool:
+        with suppress(OSError):
+            return all(
+                blocks.current(self.blocks_of(r.tier, r.path), r.entry, r.before) == r.before
+                for r in records
+            )
+        return False
+
+    def _finish(self) -> int:
+        """Finish what was written last, as far as LESSONS.md does not tell of it."""
+        records = ledger.last_batch(self.roots)
+        told = ledger.lessons_text(self.roots) if records else ""
+        closed = {record.group for record in records if ledger.logged(record, told)}
+        open_now = [record for record in records if record.group not in closed]
+        if not open_now:
+            return 0
+        # Without any log this may be an old change whose log a person removed: then only look.
+        may_write = bool(told) or len(ledger.read(self.roots)) == len(records)
+        chains: dict[tuple[str, str, str], list[Record]] = {}
+        for record in records:
+            chains.setdefault((record.tier, record.path, record.entry), []).append(record)
+        done = {key for key, chain in chains.items() if self._finish_block(chain, may_write)}
+        kept = [r for r in open_now if (r.tier, r.path, r.entry) in done]
+        lost = [r for r in open_now if (r.tier, r.path, r.entry) not in done]
+        self._write_lessons(
+            [self.lesson(record) for record in _told(kept)]
+            + [self.lesson(r, "abandon", "interrupted; the block has changed since") for r in lost]
+        )
+        return len(kept)
+
+    def _finish_block(self, chain: Sequence[Record], may_write: bool) -> bool:
+        first, last = chain[0], chain[-1]
+        if last.external:
+            return True
+        cut = self.blocks_of(last.tier, last.path)
+        if blocks.current(cut, last.entry, last.after) == last.after:
+            return True
+        whole = replace(last, before=first.before)
+        if not may_write or blocks.current(cut, last.entry, first.before) != first.before:
+            return False
+        try:
+            with self.tier_locked(last.tier):
+                self._write_file(last.tier, last.path, [whole])
+        except (MismatchError, ChangedError):
+            return False
+        return True
+
+
+def _told(records: Sequence[Record]) -> list[Record]:
+    """One record a group: the main one where it is among them."""
+    told: dict[str, Record] = {}
+    for record in records:
+        if record.group not in told or record.main:
+            told[record.group] = record
+    return list(told.values())
+
+
+def _is_append(record: Record) -> bool:
+    return record.before is None and record.after is not None and record.anchor is None
+
+
+def _by_file(records: Sequence[Record]) -> Iterator[tuple[str, str, list[Record]]]:
+    """Records by file; files in which a block must still be what it was come first."""
+    order: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        if not record.external:
+            order.setdefault((record.tier, record.path), []).append(record)
+    appends = {where for where, group in order.items() if all(map(_is_append, group))}
+    for tier, path in sorted(order, key=appends.__contains__):
+        yield tier, path, order[tier, path]
