@@ -123,3 +123,19 @@ def test_a_hook_and_a_help_import_nothing_heavy(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "HEAVY []" in done.stdout
+
+
+NAMED_AS_FOLDERS = {"cli", "mcp", "grammar"}
+NAMED = [
+    path
+    for path in sources("ijfw_core")
+    if path.name != "__init__.py" and path.parent.name not in NAMED_AS_FOLDERS
+]
+
+
+@pytest.mark.parametrize("path", NAMED, ids=lambda p: p.stem)
+def test_the_architecture_names_every_module_of_the_kernel(path: Path) -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    folder = path.parent.name
+    assert f"`{path.name}`" in text
+    assert folder == "ijfw_core" or f"`ijfw_core/{folder}/`" in text
