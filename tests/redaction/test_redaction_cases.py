@@ -169,6 +169,13 @@ def test_a_docker_config_in_a_secret_is_removed() -> None:
     assert "type: kubernetes.io/dockerconfigjson" in out
 
 
+def test_a_password_in_front_of_a_path_is_removed() -> None:
+    word = "Amber-fjord-" + str(random.Random(3).randint(1000, 9999))
+    assert word not in clean(f"SMTP_PASSWORD={word}/page.py\n")
+    for path in ("config/secrets.yml", "./run/Secrets2024/db.txt", "/etc/Keys2024a/db.pem"):
+        assert clean(f"DB_PASSWORD={path}\n") == f"DB_PASSWORD={path}\n"
+
+
 UNTOUCHED = (
     "Invalid username/password combination. Please retry with another account.\n",
     '      "key": "ctrl+shift+down",\n',

@@ -114,11 +114,24 @@ def reference(value: str, quoted: bool) -> bool:
         return True
     if "${" in value or "{{" in value or "[REDACTED" in value:
         return True
-    if _PATH.match(value) and (_ROOTED.match(value) or not random_looking(value)):
+    if _PATH.match(value) and (
+        _ROOTED.match(value) or not (random_looking(value) or _strong_part(value))
+    ):
         return True
     if not quoted and (_CALL.match(value) or _code_name(value)):
         return True
     return bool(_SCREAMING.match(value) or _TIME.match(value)) and not hex_like(value, 16)
+
+
+def _strong_part(value: str) -> bool:
+    """Whether a folder of a path is built like a password: `Amber-fjord-9378/page.py`."""
+    return any(
+        len(part) >= 8
+        and sum(c.isdigit() for c in part) >= 2
+        and any(c.isupper() for c in part)
+        and any(c.islower() for c in part)
+        for part in value.split("/")[:-1]
+    )
 
 
 def _code_name(value: str) -> bool:
