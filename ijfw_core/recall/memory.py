@@ -13,6 +13,8 @@ from ijfw_hookspecs import Entry, Hit, Query, Store, Tier
 TIERS: tuple[Tier, ...] = ("knowledge", "team", "global", "journal", "handoff")
 _Read = Callable[[Tier, Mapping[str, str]], Iterable[tuple[str, str, Entry | None]]]
 WRITTEN_BY_US = frozenset({"auto", "import"})  # redacted when they were written
+KERNEL_KEYS = frozenset({"key", "near", "proposal", "target", "of", "base", "run"})
+SHORT = 13  # characters; no token is so short, and "auto-memorize" stands in every entry
 
 
 class MemoryView:
@@ -103,9 +105,15 @@ class MemoryView:
 
     def _safe(self, entry: Entry) -> Entry:
         # A checksum is no signature: what others committed counts as written by others.
-        if entry.origin in WRITTEN_BY_US and entry.tier != "team":
+        hide = self._redactor.text
+        if entry.origin not in WRITTEN_BY_US or entry.tier == "team":
+            return redacted(entry, hide)
+        # The checksum leaves out tags and further header lines: a hand may have added to them.
+        tags = tuple(hide(tag) if len(tag) > SHORT else tag for tag in entry.tags)
+        extra = tuple((k, v if k in KERNEL_KEYS else hide(v)) for k, v in entry.extra)
+        if (tags, extra) == (entry.tags, entry.extra):
             return entry
-        return redacted(entry, self._redactor.text)
+        return replace(entry, tags=tags, extra=extra)
 
 
 def _changed(

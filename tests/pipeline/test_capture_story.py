@@ -1,5 +1,7 @@
 """A session from its transcript to memory: what is kept, what is not, and only once."""
 
+import random
+import string
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -185,3 +187,17 @@ def test_what_a_started_agent_learned_counts_for_the_session(opened: Open, sessi
     assert len(done.stored) == 1
     assert "start + size" in service.find(opened(), done.stored[0]).content
     assert capture(opened, session.path).events == 0
+
+
+def test_a_secret_in_a_tag_that_a_hand_added_does_not_leave(opened: Open, session: Any) -> None:
+    session.user("From now on use pytest, never unittest.")
+    capture(opened, session.path)
+    knowledge = opened().roots.memory / "knowledge.md"
+    token = "gh" + "p_" + "".join(random.Random(5).choices(string.ascii_letters, k=36))
+    text = knowledge.read_text()
+    knowledge.write_text(
+        text.replace("tags: [auto-memorize", f"owner: {token}\ntags: [{token}, auto-memorize")
+    )
+    (entry,) = opened().memory.entries("knowledge")
+    assert token not in repr(entry)
+    assert any("REDACTED" in tag for tag in entry.tags)
