@@ -85,7 +85,7 @@ def wall(commands: Sequence[Sequence[str]], data: bytes, env: dict[str, str]) ->
         )
         running.append(process)
         assert process.stdin is not None
-        process.stdin.write(data)  # in one go, as clients do; communicate() writes 4 KB a turn
+        process.stdin.write(data)  # in large pieces, as Node does; communicate() writes 4 KB a turn
         process.stdin.close()
         process.stdin = None
     for process in running:
