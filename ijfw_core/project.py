@@ -11,7 +11,7 @@ from ijfw_core.loading import config as configuration
 from ijfw_core.loading import loader
 from ijfw_core.loading.config import Config
 from ijfw_core.loading.hooks import Hooks
-from ijfw_core.pipeline.redaction import NoMemory, Redactor
+from ijfw_core.pipeline.redaction import Redactor
 from ijfw_core.recall.memory import MemoryView
 from ijfw_core.storage import roots
 from ijfw_core.storage.roots import Roots
@@ -48,17 +48,17 @@ class Project:
     @cached_property
     def redactor(self) -> Redactor:
         """Removes secrets; counts what it removed since the project was opened."""
-        return Redactor(self.hooks, self._context("", NoMemory()))
+        return Redactor(self.hooks, self._context("", _Nothing()))
 
     @cached_property
     def store(self) -> Store:
         """The store that answered first; StoreClosedError where none did."""
-        return self.hooks.store(self._context("", NoMemory()))
+        return self.hooks.store(self._context("", _Nothing()))
 
     @cached_property
     def memory(self) -> MemoryView:
         """What is known, redacted."""
-        redactor = Redactor(self.hooks, self._context("", NoMemory()))
+        redactor = Redactor(self.hooks, self._context("", _Nothing()))
         return MemoryView(self.store, redactor, with_global=self.config.recall.global_memory)
 
     @cached_property
@@ -72,7 +72,7 @@ class Project:
 
     def check_redaction(self) -> None:
         """Raise WithheldError or RefusedError where secrets would not be found."""
-        self.hooks.redact("ready?", self._context("", NoMemory()))
+        self.hooks.redact("ready?", self._context("", _Nothing()))
         self.redactor.check()
 
     def context(self, session: str) -> Context:
@@ -93,6 +93,22 @@ class Project:
             deadline=time.monotonic() + 300,
             env=self.env,
         )
+
+
+class _Nothing:
+    """The memory that redactors and stores see: they work before there is one."""
+
+    def get(self, entry_id: str) -> None:
+        return None
+
+    def entries(self, *tiers: str) -> tuple[()]:
+        return ()
+
+    def search(self, query: object) -> tuple[()]:
+        return ()
+
+    def changed(self, tier: str, known: object) -> tuple[()]:
+        return ()
 
 
 def open_project(

@@ -21,11 +21,12 @@ from ijfw_core.loading.config import Config
 from ijfw_core.loading.guarded import GuardedAdapter
 from ijfw_core.loading.hooks import Hooks
 from ijfw_core.pipeline.listen import Listener
-from ijfw_core.pipeline.redaction import WITHHELD, NoMemory, Redactor
+from ijfw_core.pipeline.redaction import WITHHELD, Redactor
 from ijfw_core.storage import files, roots
 from ijfw_core.storage.roots import Roots
 from ijfw_core.text import format_time, one_line
 from ijfw_hookspecs import AgentEvent, Context, Signal, Span
+from ijfw_hookspecs.structs import Entry, Hit, Query
 
 Manifest = Mapping[str, Any]
 
@@ -273,7 +274,7 @@ def _plain_context(place: Roots, session: str, env: Mapping[str, str]) -> Contex
         project=str(place.project),
         session=session,
         now=datetime.now(UTC),
-        memory=NoMemory(),
+        memory=_NoMemory(),
         folder=str(place.folder),
         home=str(place.home),
         consented=True,
@@ -302,3 +303,19 @@ class _Redactors:
             return loader.load(self._config)
         rows = [row for row in self._found["plugins"] if "redact" in row["hooks"]]
         return manifest.load_plugins(rows, self._config)
+
+
+class _NoMemory:
+    """The memory that plugins see on the hot path: reading it would take too long there."""
+
+    def get(self, entry_id: str) -> Entry | None:
+        return None
+
+    def entries(self, *tiers: str) -> Iterable[Entry]:
+        return ()
+
+    def search(self, query: Query) -> Sequence[Hit]:
+        return ()
+
+    def changed(self, tier: str, known: object) -> Iterable[tuple[str, str, Entry | None]]:
+        return ()

@@ -7,13 +7,13 @@ passes through.
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
 from ijfw_core.errors import RefusedError, WithheldError
-from ijfw_hookspecs import Context, Entry, Hit, Query, Span
+from ijfw_hookspecs import Context, Span
 
 T = TypeVar("T")
 
@@ -94,22 +94,6 @@ def _canaries() -> tuple[str, ...]:
     """Planted secrets of two shapes, made here so that no file holds one."""
     body = "Zk8qWv3LrT6yBn1MxC9fHs4Jd7Gp2Ka5Qe0U"
     return ("see " + "gh" + "p_" + body + " there", "API_SECRET" + "=" + body[::-1])
-
-
-class NoMemory:
-    """The memory that redactors, stores and the hot path see: they work without one."""
-
-    def get(self, entry_id: str) -> Entry | None:
-        return None
-
-    def entries(self, *tiers: str) -> Iterable[Entry]:
-        return ()
-
-    def search(self, query: Query) -> Sequence[Hit]:
-        return ()
-
-    def changed(self, tier: str, known: object) -> Iterable[tuple[str, str, Entry | None]]:
-        return ()
 
 
 class Redactor:
