@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from ijfw_plugins.score_duplicates.note import Note, Part, Word, base_of, opposites, stem_of, words
+from ijfw_core.compare.note import Note, Part, Word, base_of, opposites, stem_of, words
 
 COVER = 0.6  # share of the shorter note's content that both have, for a denial to meet a claim
 PART = 0.75  # the same for the two parts of them

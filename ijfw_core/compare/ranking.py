@@ -5,11 +5,11 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from ijfw_core.compare import Verdict, body
+from ijfw_core.compare.note import MAX_CHARS, Note
+from ijfw_core.compare.rule import judge
 from ijfw_core.text import tokens
 from ijfw_hookspecs import Entry
-from ijfw_plugins.score_duplicates import Verdict, body
-from ijfw_plugins.score_duplicates.note import MAX_CHARS, Note
-from ijfw_plugins.score_duplicates.rule import judge
 
 CANDIDATES = 200  # entries that share a rare word
 COMPARED = 20  # of these, the best, compared word by word

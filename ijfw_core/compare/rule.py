@@ -4,9 +4,9 @@ The order matters: a changed number, name or negation must be seen before the no
 No similarity alone says "duplicate": every known one takes "port 8080" for "port 9090".
 """
 
-from ijfw_plugins.score_duplicates import Verdict
-from ijfw_plugins.score_duplicates.changes import MAX_WORDS, change, cover, opcodes
-from ijfw_plugins.score_duplicates.note import Note, Word, base_of, opposites, words
+from ijfw_core.compare import Verdict
+from ijfw_core.compare.changes import MAX_WORDS, change, cover, opcodes
+from ijfw_core.compare.note import Note, Word, base_of, opposites, words
 
 NEAR_COVER = 0.5
 NEAR_SHINGLES = 0.5  # measured: paraphrases of news sentences lie above it, other notes below

@@ -52,9 +52,7 @@ def words() -> Any:
     import tomllib
     from importlib.resources import files
 
-    raw = tomllib.loads(
-        files("ijfw_plugins.score_duplicates").joinpath("words.toml").read_text("utf-8")
-    )
+    raw = tomllib.loads(files("ijfw_core.compare").joinpath("words.toml").read_text("utf-8"))
     lists = {key: value.split() for key, value in raw.items() if isinstance(value, str)}
     return raw | {key: frozenset(both_forms(value)) for key, value in lists.items()}
 

@@ -1,0 +1,50 @@
+"""Whether one memory repeats, replaces or resembles another: the rule that plugins share.
+
+    compare, judge   what a new note is to a stored one
+    Index            which of many entries are worth comparing with a text, and their verdicts
+
+It knows words, not kinds: what a verdict leads to is for the plugin to say. Importing this module
+costs nothing heavy; the rule is loaded with the first comparison.
+"""
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from ijfw_core.compare.ranking import Index, index_of
+
+__all__ = ["Index", "Verdict", "body", "compare", "index_of"]
+
+
+class Verdict(NamedTuple):
+    """What a new note is to a stored one, and why."""
+
+    verdict: Literal["duplicate", "update", "near", "new"]
+    reason: str
+
+
+def compare(a: str, b: str) -> Verdict:
+    """Compare a stored note `a` with a new one `b`; 6,000 characters of each count, none raises.
+
+    duplicate: `b` says nothing new. update: both are of the same thing and `b` has another number,
+    version, name, tool or a negation. near: same subject, keep both. new: nothing to do with `a`.
+    """
+    from ijfw_core.compare.note import Note
+    from ijfw_core.compare.rule import judge
+
+    return judge(Note(a), Note(b))
+
+
+def body(summary: str, content: str) -> str:
+    """What is compared of a memory: its content, with the summary where that says more."""
+    bare = summary.strip().rstrip(".").casefold()
+    if not content.strip():
+        return summary
+    return content if bare in content.casefold() else f"{summary}\n{content}"
+
+
+def __getattr__(name: str) -> object:
+    if name in ("Index", "index_of"):
+        from ijfw_core.compare import ranking
+
+        return getattr(ranking, name)
+    raise AttributeError(name)
