@@ -41,8 +41,21 @@ def digest(text: str, size: int = 8) -> str:
 
 def new_id(now: datetime) -> str:
     """A 26-character ULID: 48 bits of milliseconds, 80 random bits, so that ids sort by time."""
-    moment = int(now.timestamp() * 1000) & (1 << 48) - 1
-    number = moment << 80 | int.from_bytes(urandom(10), "big")
+    return _ulid(now, int.from_bytes(urandom(10), "big"))
+
+
+def derived_id(moment: datetime, *parts: str) -> str:
+    """An id like those of `new_id` that is a function of its arguments: what is made of the same
+    evidence has the same id, in a dry run and in the real one.
+
+    >>> derived_id(datetime(2026, 5, 1, tzinfo=UTC), "promote", "0123456789ab")
+    '01KQGDBJ00NS5K6PW9PDT1VE1Z'
+    """
+    return _ulid(moment, int(digest("\0".join(parts), 10), 16))
+
+
+def _ulid(moment: datetime, rest: int) -> str:
+    number = (int(moment.timestamp() * 1000) & (1 << 48) - 1) << 80 | rest
     return "".join(_ULID[number >> shift & 31] for shift in range(125, -1, -5))
 
 

@@ -188,7 +188,11 @@ def dream_pass() -> Iterable[DreamPass] | None:
     """Register steps of the nightly consolidation.
 
     Runs once, when a dream starts. Each pass yields changes; the kernel applies those of one pass
-    as one run that a person can undo. Deterministic: the same files give the same changes.
+    as one run that a person can undo. Deterministic: the same files give the same changes, and a
+    second dream gives none. New entries take their id from `ijfw_core.text.derived_id` and their
+    times from their evidence, so that a dry run shows what the real one writes.
+    `context.night` says what is new and what was settled, see `Night`. A change of what is a
+    person's becomes a proposal; a pass cannot speak for the user.
 
     Result: passes. They run by (stage, name).
     Failure: that pass's changes are discarded, the others run.

@@ -284,6 +284,48 @@ class Memory(Protocol):
         ...
 
 
+class Night(Protocol):
+    """What a dream pass knows beside memory; nobody else is given one.
+
+    All of it is derived from the files, kept by the kernel, and may be lost: then everything is
+    news again. So a pass must give the same changes whether it sees an entry for the first or for
+    the tenth time, and none at all for what it has settled before. A pass that starts from `news`
+    and asks `keyed` or `memory.search` for what is near costs as much as there is news.
+    """
+
+    def news(self, *tiers: Tier) -> Sequence[Entry]:
+        """Entries that are new or changed since this pass last came to its end, oldest first (by
+        stored, then id); all of them the first time, or where its settings have changed."""
+        ...
+
+    def older(self, than: datetime, *tiers: Tier) -> Sequence[Entry]:
+        """Entries that were stored before, oldest first."""
+        ...
+
+    def keyed(self, key: str) -> Sequence[Entry]:
+        """Entries of all tiers with this key (12 hex digits, the header `key`), oldest first."""
+        ...
+
+    def heard(self, key: str) -> Sequence[str]:
+        """The sessions in which a key was heard, whether or not an entry came of it, oldest first.
+        Evidence that is not trusted (tool output, files) is not among them."""
+        ...
+
+    def settled(self, key: str) -> bool:
+        """Whether a person removed, rejected or undid what has this key: it is not made again. The
+        kernel leaves out such changes itself; a pass asks to choose another."""
+        ...
+
+    def threshold(self, name: str) -> float:
+        """A value of the section [dream] of the settings; KeyError for a name that it has not."""
+        ...
+
+    def ask(self, request: Request) -> Sequence[Candidate]:
+        """What a model says to a request with purpose "promote" or "dedupe"; nothing where the user
+        configured none, in a dry run, and when the calls of this night are used up."""
+        ...
+
+
 class Notice(Struct, frozen=True, kw_only=True):
     """Something a person or an index may want to hear of."""
 
@@ -389,12 +431,18 @@ class Context(Struct, frozen=True, kw_only=True):
         AgentEvent
     ] = ()  # on_signal only: earlier events, outputs dropped, at most 400
     signals: Sequence[Signal] = ()  # on_signal only: this session's earlier signals, redacted
+    night: Night | None = None  # dream passes only
 
 
 class DreamPass(Struct, frozen=True, kw_only=True):
-    """One step of consolidation; passes run by (stage, name)."""
+    """One step of consolidation; passes run by (stage, name).
 
-    name: str
+    `run` reads memory as the pass before left it (`context.memory`, `context.night`) and yields
+    changes. Each has `base`, the digest of its target as read, so that what a person or a session
+    writes meanwhile is never lost. A pass looks at `context.deadline`, and stops there of itself.
+    """
+
+    name: str  # lower case letters, digits and "-"
     stage: int  # 10 promote, 20 reconcile, 30 prune, 40 compress, 50 cross-project
     run: Callable[[Context], Iterable[Change]]
     about: str = ""
