@@ -14,7 +14,14 @@ PARTS = {
     "ijfw_core": ROOT / "ijfw_core",
     "ijfw_plugins": ROOT / "plugins/ijfw_plugins",
 }
-FACE = {"ijfw_core.text", "ijfw_core.grammar", "ijfw_core.compare", "ijfw_core.testing"}  # what a plugin may import
+FACE = {
+    "ijfw_core.text",
+    "ijfw_core.grammar",
+    "ijfw_core.compare",
+    "ijfw_core.testing",
+    "ijfw_core.jsonlog",
+    "ijfw_core.toolcalls",
+}  # what a plugin may import
 
 
 def imports(path: Path) -> set[str]:
