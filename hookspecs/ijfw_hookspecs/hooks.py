@@ -107,8 +107,10 @@ def redact(text: str, context: Context) -> Sequence[Span] | None:
 def synthesize(request: Request, context: Context) -> Sequence[Candidate] | None:
     """Turn a session's redacted, capped signals into candidate memories.
 
-    Runs once a session, in the session worker. `request.model` says which model the user chose:
-    answer None where it is not yours. The built-in rules answer last.
+    Runs once a session, in the session worker, and for a few requests of a dream. `request.model`
+    says which model the user chose ("off" also where none may be asked now): answer None where it
+    is not yours. A plugin that asks a model does so through `ijfw_core.synthesis`, with
+    `context.models`. The built-in rules answer last, and for the clusters nobody made something of.
 
     Result: candidates (each naming its `signals`), or None. The first answer counts.
     Failure: the next plugin is asked.

@@ -123,6 +123,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     signals: tuple[Signal, ...] = ()  # its evidence
     facts: tuple[Fact, ...] = ()
+    entries: tuple[str, ...] = ()  # ids of the entries it was made of, in a dream
 
 
 class Request(Struct, frozen=True, kw_only=True):
@@ -408,6 +409,51 @@ class PlatformAdapter(Protocol):
     def status(self) -> AdapterStatus: ...
 
 
+# --- asking a model ----------------------------------------------------------------------------
+
+
+class Prompt(Struct, frozen=True, kw_only=True):
+    """All that a model is sent: redacted and capped, what was heard wrapped as data."""
+
+    model: str  # the value of IJFW_AUTOMEM_MODEL
+    system: str  # the task; the same for every request with this purpose
+    text: str  # the data
+    schema: Mapping[str, Any]  # JSON schema of the wanted answer
+    max_tokens: int  # of the answer
+    seconds: float  # that are left, for all tries together
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What a model said. It is hostile text until it is parsed."""
+
+    text: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    complete: bool = True  # False: cut at max_tokens, refused, or ended by something else
+
+
+class Models(Protocol):
+    """The kernel's way to a model, as the user allowed it; see `ijfw_core.synthesis`."""
+
+    def call(self, prompt: Prompt, host: str, send: Callable[[Prompt], Answer]) -> str:
+        """Send a prompt with `send` and give the text of the answer, redacted.
+
+        Consent and budgets are looked at again, the call is logged before and after. `host` is
+        where the bytes go. Raises `ijfw_core.synthesis.ModelError` where it was not sent, failed
+        or gave no complete answer.
+        """
+        ...
+
+    def key(self, provider: str) -> str:
+        """The user's API key for a provider, from the environment or the keyring; "" for none."""
+        ...
+
+    def failed(self, reason: str) -> None:
+        """No use could be made of the model: `reason` is for the person, without any text of the
+        answer. What was heard is kept for the next try."""
+        ...
+
+
 # --- what every hook is given -------------------------------------------------------------------
 
 
@@ -431,6 +477,7 @@ class Context(Struct, frozen=True, kw_only=True):
         AgentEvent
     ] = ()  # on_signal only: earlier events, outputs dropped, at most 400
     signals: Sequence[Signal] = ()  # on_signal only: this session's earlier signals, redacted
+    models: Models | None = None  # synthesize only, and only where a model may be asked now
     night: Night | None = None  # dream passes only
 
 
