@@ -369,6 +369,7 @@ class FileEdit(Struct, frozen=True, kw_only=True):
     path: str
     before: str | None
     after: str | None
+    executable: bool = False  # the platform runs the file itself
 
 
 class AdapterStatus(Struct, frozen=True, kw_only=True):
@@ -380,7 +381,12 @@ class AdapterStatus(Struct, frozen=True, kw_only=True):
 
 
 class PlatformAdapter(Protocol):
-    """One object a platform. Unknown fields and events are tolerated everywhere."""
+    """One object a platform. Unknown fields and events are tolerated everywhere.
+
+    An adapter may also have `detect() -> str`: where its client was found on this computer (a
+    program or a folder), "" where it was not. Without it the platform counts as not found, and is
+    connected only where a person names it.
+    """
 
     name: str
     caps: Caps

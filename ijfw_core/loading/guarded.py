@@ -156,6 +156,18 @@ class GuardedAdapter:
         """The edits that take our hooks out again."""
         return self._ask("uninstall", lambda: list(self._adapter.uninstall(scope)), list)
 
+    def detect(self) -> str:
+        """Where the platform's client was found; "" where it was not, or where nobody can tell."""
+        ask = getattr(self._adapter, "detect", None)
+        if ask is None:
+            return ""
+        try:
+            found: str = _run(ask, str, guard.CALL_SECONDS, quote=True)
+            return found
+        except (guard.PluginError, ValueError) as error:
+            self._report("detect", error)
+            return ""
+
     def status(self) -> AdapterStatus:
         """Whether the platform is connected; "broken" where the adapter fails."""
         try:

@@ -1,0 +1,188 @@
+"""Public face for adapters: our parts in settings files of others, as a list of pieces.
+
+An adapter says which pieces it puts where; `install`, `uninstall` and `status` do the rest. Nobody
+else's entry, order, comment or byte is touched, a second install changes nothing, and a file that
+cannot be read is refused with its line. Import it inside functions: hooks must not pay for it.
+
+    def _pieces(self, scope, command=()):
+        return [
+            edits.JsonItems(path=..., keys=("hooks", "Stop"), items=(...,), ours=..., within="hooks"),
+            edits.JsonMember(path=..., keys=("mcpServers", "ijfw"), value=edits.mcp_server(command),
+                             ours=edits.is_mcp_server),
+            edits.WholeFile(path=.../"SKILL.md", text=edits.skill("mcp__ijfw__{}"), marks=edits.MARKDOWN),
+        ]
+
+    def install(self, scope, command):
+        return edits.install(self._pieces(scope, command))
+"""  # noqa: E501
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ijfw_core.edits.agent_texts import rules, skill
+from ijfw_core.edits.marked import HASH, MARKDOWN, SLASHES, Marks
+from ijfw_core.edits.pieces import Block, JsonItems, JsonMember, Piece, TomlTable, WholeFile
+from ijfw_hookspecs import AdapterStatus, FileEdit
+
+__all__ = [
+    "Block",
+    "HASH",
+    "JsonItems",
+    "JsonMember",
+    "MARKDOWN",
+    "Marks",
+    "Piece",
+    "SLASHES",
+    "TomlTable",
+    "WholeFile",
+    "install",
+    "is_hook",
+    "is_mcp_server",
+    "mcp_command",
+    "mcp_env",
+    "mcp_server",
+    "present",
+    "read",
+    "rules",
+    "skill",
+    "status",
+    "uninstall",
+]
+
+MAX_BYTES = 32 << 20  # of a settings file; Claude Code's own state is some MB on busy computers
+_COMMAND_CHARS = 4096  # of a hook's line in which our script is looked for
+
+
+def install(pieces: Iterable[Piece]) -> list[FileEdit]:
+    """The edits that put all pieces in; nothing where they stand as they should.
+
+    Raises ValueError, with file and line, where a file cannot be read or a place is another's.
+    """
+    return _edits(pieces, lambda piece, text: piece.put(text))
+
+
+def uninstall(pieces: Iterable[Piece]) -> list[FileEdit]:
+    """The edits that take all pieces out; a file that holds nothing else goes. Raises as above."""
+    return _edits(pieces, lambda piece, text: None if text is None else piece.take(text))
+
+
+def status(pieces: Iterable[Piece]) -> AdapterStatus:
+    """What of the pieces stands where; whether a hook ever fired is known to the kernel only."""
+    found: dict[str, list[str]] = {}
+    problem = ""
+    for piece in pieces:
+        try:
+            text = read(piece.path)
+            if text is not None and piece.take(text) != text:
+                names = found.setdefault(str(piece.path), [])
+                names += [] if piece.about in names else [piece.about]
+        except (OSError, ValueError) as error:
+            problem = problem or str(error)
+    where = "; ".join(f"{', '.join(names)} in {path}" for path, names in found.items())
+    if where:
+        return AdapterStatus(state="standing by", detail=where + (problem and f". {problem}"))
+    if problem:
+        return AdapterStatus(state="broken", detail=problem)
+    return AdapterStatus(state="untouched", detail="nothing of ours in the settings")
+
+
+def read(path: Path) -> str | None:
+    """The text of a file, foreign bytes kept as surrogates; None where there is none.
+
+    Raises ValueError where it is no plain file or larger than MAX_BYTES, and OSError.
+    """
+    import stat
+
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    with os.fdopen(fd, "rb") as file:
+        about = os.fstat(fd)
+        if not stat.S_ISREG(about.st_mode):
+            raise ValueError(f"{path}, line 1: not a plain file")
+        if about.st_size > MAX_BYTES:
+            raise ValueError(f"{path}, line 1: larger than {MAX_BYTES >> 20} MiB")
+        return file.read(MAX_BYTES + 1).decode("utf-8", "surrogateescape")
+
+
+def present(programs: Sequence[str] = (), folders: Sequence[Path] = ()) -> str:
+    """Where a client was found: the first of these programs on PATH, else the first folder.
+
+    "" where there is none of them.
+    """
+    found = next((where for where in map(shutil.which, programs) if where), "")
+    return found or next((str(folder) for folder in folders if folder.is_dir()), "")
+
+
+def mcp_command(command: Sequence[str]) -> list[str]:
+    """The line that runs our MCP server, of a hook command (interpreter first)."""
+    return [command[0], "-I", "-m", "ijfw_core.mcp"]
+
+
+def mcp_env(command: Sequence[str]) -> dict[str, str]:
+    """What the server must be told besides: our folder, where it is not ~/.ijfw."""
+    script = next((word for word in command if word.endswith("hook.py")), "")
+    home = os.path.dirname(script)
+    return {"IJFW_HOME": home} if home and home != os.path.expanduser("~/.ijfw") else {}
+
+
+def mcp_server(command: Sequence[str], **more: Any) -> dict[str, Any]:
+    """The server as most clients write it: command, args, env where needed, and `more`.
+
+    An empty command, as `uninstall` has it, gives an empty server.
+    """
+    if not command:
+        return {}
+    words, env = mcp_command(command), mcp_env(command)
+    return {"command": words[0], "args": words[1:], **({"env": env} if env else {}), **more}
+
+
+def is_mcp_server(value: Any) -> bool:
+    """Whether a server in a client's settings is ours: it runs our module, or `ijfw mcp`."""
+    words = [word for word in _strings(value) if len(word) < _COMMAND_CHARS]
+    named = any(word == "ijfw" or word.endswith(("/ijfw", "/ijfw.exe")) for word in words)
+    return "ijfw_core.mcp" in words or (named and "mcp" in words)
+
+
+def is_hook(platform: str) -> Callable[[Any], bool]:
+    """Tells whether a hook in a client's settings runs our script for this platform."""
+    line = re.compile(rf"(?:\bhook\.py|\bijfw)\b.*\b{re.escape(platform)}\W+\w+\W*$", re.S)
+
+    def told(value: Any) -> bool:
+        words = [word for word in _strings(value) if len(word) < _COMMAND_CHARS]
+        return any(line.search(word) for word in (*words, " ".join(words[:20])))
+
+    return told
+
+
+def _strings(value: Any) -> list[str]:
+    """The texts in an object or a list, one level of lists deep."""
+    values = list(value.values()) if isinstance(value, Mapping) else value
+    if not isinstance(values, list):
+        return [values] if isinstance(values, str) else []
+    found = [inner for v in values for inner in (v if isinstance(v, list) else [v])]
+    return [text for text in found if isinstance(text, str)]
+
+
+def _edits(
+    pieces: Iterable[Piece], change: Callable[[Piece, str | None], str | None]
+) -> list[FileEdit]:
+    """One edit for each file that changes, its pieces one after the other."""
+    grouped: dict[Path, list[Piece]] = {}
+    for piece in pieces:
+        grouped.setdefault(piece.path, []).append(piece)
+    found = []
+    for path, group in grouped.items():
+        before = text = read(path)
+        for piece in group:
+            text = change(piece, text)
+        if text != before:
+            run = any(getattr(piece, "executable", False) for piece in group)
+            edit = FileEdit(path=str(path), before=before, after=text, executable=run)
+            found.append(edit)
+    return found
