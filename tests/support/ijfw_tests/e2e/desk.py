@@ -1,58 +1,106 @@
-"""A real Claude Code in a throw-away HOME, with a scripted model and without network."""
+"""A person's computer: a HOME, a project with a failing test, and a real client."""
 
 import json
-import os
 import random
-import shutil
+import socket
 import string
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pytest
+from ijfw_tests.e2e.client import Client, Turns
 
-ENDPOINT = Path(__file__).with_name("endpoint.py")
+SUPPORT = Path(__file__).parents[2]
 CLIENT_SECONDS = 120
 QUIET_SECONDS = 0.5
-QUIET = {
-    "DISABLE_TELEMETRY": "1",
-    "DISABLE_AUTOUPDATER": "1",
-    "DISABLE_ERROR_REPORTING": "1",
-    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-    "ANTHROPIC_API_KEY": "no-key-is-needed-here",
-    "IS_SANDBOX": "1",
-}
+PORT = 8765  # free in a network of its own
+
+MODULE = '''"""Pages of a list."""
+
+
+def page_numbers(pages):
+    """The numbers of the pages, from 1."""
+    return list(range(1, pages))
+'''
+TEST = """import random
+import string
+import unittest
+
+from pages import page_numbers
+
+pick = random.Random({seed})
+key = "AK" + "IA" + "".join(pick.choices(string.ascii_uppercase + "234567", k=16))
+secret = "".join(pick.choices(string.ascii_letters + string.digits, k=40))
+print(f"connecting: aws_access_key_id={{key}} aws_secret_access_key={{secret}}")
+
+
+class Pages(unittest.TestCase):
+    def test_last_page(self):
+        self.assertEqual(page_numbers(3), [1, 2, 3])
+
+
+unittest.main()
+"""
+
+
+class Secrets(NamedTuple):
+    """A key pair in the shape of AWS, drawn from a seed: it stands in no file of this tree."""
+
+    seed: int
+    key: str
+    secret: str
 
 
 class Ran(NamedTuple):
-    """One run of the client."""
+    """One run of a client."""
 
     out: str
     err: str
     seconds: float
     requests: list[dict[str, Any]]
+    ended: float  # unix time
 
 
 class Desk:
-    """A person's computer: HOME, a project with a failing test, and the client."""
+    """The computer."""
 
-    def __init__(self, folder: Path, client: str, isolate: list[str]) -> None:
+    def __init__(self, folder: Path, client: Client, isolate: list[str]) -> None:
+        """`isolate` is the start of a line that runs without network; [] where there is none."""
+        self.client = client
         self.home = folder / "home"
         self.project = self.home / "shop"
         self.project.mkdir(parents=True)
         self._folder = folder
-        self._client = client
         self._isolate = isolate
         self._runs = 0
+        self.port = PORT if isolate else _free_port()
         self.env = {
             "HOME": str(self.home),
             "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
             "LANG": "C.UTF-8",
-            **QUIET,
         }
         subprocess.run(["git", "init", "-q", "."], cwd=self.project, env=self.env, check=True)
+        self.use(client)
+
+    @property
+    def url(self) -> str:
+        """Where the model is."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def use(self, client: Client) -> None:
+        """Another client on the same computer."""
+        self.client = client
+        client.prepare(self)
+
+    def write(self, name: str, data: str | bytes) -> Path:
+        """Put a file below HOME."""
+        path = self.home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+        return path
 
     def ijfw(self, *words: str, ok: bool = True) -> str:
         """Run our command line in the project; its output."""
@@ -63,40 +111,51 @@ class Desk:
         assert not ok or done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def mcp_config(self) -> tuple[str, str]:
-        """The client's options that connect it to our MCP server."""
-        path = self._folder / "mcp.json"
-        server = {"command": str(Path(sys.executable).with_name("ijfw")), "args": ["mcp"]}
-        path.write_text(json.dumps({"mcpServers": {"ijfw": server}}))
-        return "--mcp-config", str(path)
-
     def json(self, *words: str) -> Any:
         """The object that a command prints."""
         return json.loads(self.ijfw(*words, "--json"))
 
-    def claude(self, prompt: str, turns: list[dict[str, Any]], *words: str, **env: str) -> Ran:
+    def connect(self) -> None:
+        """What a person does: set up the client, and say yes."""
+        self.ijfw("setup", self.client.platform, "--yes")
+        self.ijfw("consent", "yes")
+
+    def run(
+        self,
+        prompt: str,
+        turns: Turns,
+        *words: str,
+        resume: bool = False,
+        env: Mapping[str, str] | None = None,
+    ) -> Ran:
         """Run the client headless with a prompt, until it has ended."""
-        with self.start(prompt, turns, *words, **env) as running:
+        with self.start(prompt, turns, *words, resume=resume, env=env) as running:
             out, err = running.communicate(timeout=CLIENT_SECONDS)
-        assert running.returncode == 0, out + err
         records = self.log()
+        assert running.returncode == 0, out + err
         requests = [record for record in records if "request" in record]
-        return Ran(out, err, records[-1]["seconds"], requests)
+        return Ran(out, err, records[-1]["seconds"], requests, records[-1]["at"])
 
     def start(
-        self, prompt: str, turns: list[dict[str, Any]], *words: str, **env: str
+        self,
+        prompt: str,
+        turns: Turns,
+        *words: str,
+        resume: bool = False,
+        env: Mapping[str, str] | None = None,
     ) -> subprocess.Popen[str]:
         """Start the client, with everything that belongs to it in a process group of its own."""
         self._runs += 1
         script = self._folder / f"script-{self._runs}.json"
-        script.write_text(json.dumps(turns))
-        line = [*self._isolate, sys.executable, str(ENDPOINT), str(script), str(self._log), "--"]
-        allowed = "Bash,Read,Edit,mcp__ijfw"
-        line += [self._client, "-p", prompt, *words, "--allowedTools", allowed]
+        script.write_text(json.dumps({"turns": turns, "seeded": self.client.seeded}))
+        line = [*self._isolate, sys.executable, "-m", "ijfw_tests.e2e.endpoint"]
+        line += [str(script), str(self._log), str(self.port), "--"]
+        line += [*self.client.line(self, self.client.find(), prompt, resume), *words]
+        own = self.client.env(self)
         return subprocess.Popen(
             line,
             cwd=self.project,
-            env={**self.env, **env},
+            env={**self.env, **own, **(env or {}), "PYTHONPATH": str(SUPPORT)},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -113,6 +172,11 @@ class Desk:
     @property
     def _log(self) -> Path:
         return self._folder / f"requests-{self._runs}.jsonl"
+
+    def entries(self) -> list[dict[str, Any]]:
+        """What was learned; where a session stopped is no lesson."""
+        found = self.json("memory", "list")["entries"]
+        return [entry for entry in found if entry["kind"] != "handoff"]
 
     def settle(self, seconds: float = 60) -> float:
         """Wait until every process of this HOME has ended; how long that took.
@@ -148,24 +212,23 @@ class Desk:
                 continue
         return found
 
-    def files(self) -> list[Path]:
+    def configs(self) -> dict[str, bytes]:
+        """The bytes of every file that setup may change, by its name below HOME."""
+        found: dict[str, bytes] = {}
+        for name in self.client.configs:
+            path = self.home / name
+            files = [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
+            found |= {str(p.relative_to(self.home)): p.read_bytes() for p in files}
+        return found
+
+    def files(self) -> Iterator[Path]:
         """Every file below HOME and the project that the client itself did not write."""
-        every = (path for path in self.home.rglob("*") if path.is_file())
-        tops = (".claude", ".claude.json", ".cache", ".npm", ".config")
-        return [
-            path
-            for path in every
-            if not path.relative_to(self.home).parts[0].startswith(tops)
-            and ".git" not in path.relative_to(self.home).parts
-        ]
-
-
-class Secrets(NamedTuple):
-    """A key pair in the shape of AWS, drawn from a seed: it stands in no file of this tree."""
-
-    seed: int
-    key: str
-    secret: str
+        own = (*self.client.own, ".cache", ".npm", ".git")
+        for path in self.home.rglob("*"):
+            name = str(path.relative_to(self.home))
+            theirs = any(name == one or name.startswith(f"{one}/") for one in own)
+            if path.is_file() and not theirs and ".git" not in path.parts:
+                yield path
 
 
 def draw(seed: int) -> Secrets:
@@ -173,40 +236,6 @@ def draw(seed: int) -> Secrets:
     pick = random.Random(seed)
     key = "AK" + "IA" + "".join(pick.choices(string.ascii_uppercase + "234567", k=16))
     return Secrets(seed, key, "".join(pick.choices(string.ascii_letters + string.digits, k=40)))
-
-
-MODULE = '''"""Pages of a list."""
-
-
-def page_numbers(pages):
-    """The numbers of the pages, from 1."""
-    return list(range(1, pages))
-'''
-TEST = """import random
-import string
-import unittest
-
-from pages import page_numbers
-
-pick = random.Random({seed})
-key = "AK" + "IA" + "".join(pick.choices(string.ascii_uppercase + "234567", k=16))
-secret = "".join(pick.choices(string.ascii_letters + string.digits, k=40))
-print(f"connecting: aws_access_key_id={{key}} aws_secret_access_key={{secret}}")
-
-
-class Pages(unittest.TestCase):
-    def test_last_page(self):
-        self.assertEqual(page_numbers(3), [1, 2, 3])
-
-
-unittest.main()
-"""
-
-
-def client() -> str:
-    """The client's program: IJFW_E2E_CLAUDE, or `claude` on PATH; "" where there is none."""
-    named = os.environ.get("IJFW_E2E_CLAUDE", "")
-    return named if named and os.access(named, os.X_OK) else shutil.which("claude") or ""
 
 
 def isolation() -> list[str]:
@@ -220,19 +249,7 @@ def isolation() -> list[str]:
     return []
 
 
-@pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    """A computer with the client on it."""
-    program = client()
-    if not program:
-        pytest.skip("no Claude Code: set IJFW_E2E_CLAUDE or put claude on PATH; see tox -e e2e")
-    return Desk(tmp_path, program, isolation())
-
-
-@pytest.fixture
-def secrets(desk: Desk) -> Secrets:
-    """A project whose test fails, and prints a key pair."""
-    drawn = draw(random.SystemRandom().randrange(1 << 30))
-    (desk.project / "pages.py").write_text(MODULE)
-    (desk.project / "test_pages.py").write_text(TEST.format(seed=drawn.seed))
-    return drawn
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port

@@ -1,0 +1,1 @@
+"""Descriptions of real clients, one a file."""

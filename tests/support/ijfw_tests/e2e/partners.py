@@ -1,0 +1,12 @@
+"""The clients that the story knows, to find a second one for the first."""
+
+from ijfw_tests.e2e.client import Client
+from ijfw_tests.e2e.clients.claude_code import CLAUDE_CODE
+
+KNOWN = (CLAUDE_CODE,)
+
+
+def partner_of(client: Client) -> Client | None:
+    """Another client that is here; None where there is none."""
+    others = (one for one in KNOWN if one.platform != client.platform)
+    return next((one for one in others if one.find()), None)
