@@ -24,9 +24,9 @@ class Server:
         self._third_party = third_party
         self._workspace: Workspace | None = None
         self._wire = Wire(write)
-        jobs = Jobs()
-        self._session = Session(self._wire, jobs, self._perform, self._roots_changed)
-        self._loop = Loop(read, self._wire, jobs, self._session.receive)
+        self._jobs = Jobs()
+        self._session = Session(self._wire, self._jobs, self._perform, self._roots_changed)
+        self._loop = Loop(read, self._wire, self._jobs, self._session.receive)
 
     def run(self) -> None:
         """Serve until the client has gone."""
@@ -50,6 +50,7 @@ class Server:
         for problem in work.problems():
             call.log("warning", problem)
         call.progress(2, 2, "done")
+        self._jobs.add(work.settle)  # after the answer
         return result
 
     def _client_roots(self) -> list[str]:

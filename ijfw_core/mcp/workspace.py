@@ -47,6 +47,11 @@ class Workspace:
 
             prelude.refresh(self._project)
 
+    def settle(self) -> None:
+        """Bring to the disk what a call wrote; its answer waited for the ledger alone."""
+        if self._project is not None:
+            self._project.writer.unsettled.settle()
+
     def close(self) -> None:
         """The client's folders changed: the next call finds its project anew."""
         self._project = None

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ijfw_core.errors import RefusedError
 from ijfw_core.grammar import lessons
 from ijfw_core.grammar.lessons import Lesson
-from ijfw_core.storage import blocks, files, ledger, roots
+from ijfw_core.storage import blocks, durable, files, ledger, roots
 from ijfw_core.storage.blocks import MismatchError
 from ijfw_core.storage.files import ChangedError
 from ijfw_core.storage.ledger import Record
@@ -38,6 +38,7 @@ class Committer:
         self.roots = place
         self.store = store
         self.clock = clock
+        self.unsettled = durable.Unsettled(place)
         self._depth = 0
         self._finished = 0
 
@@ -107,6 +108,10 @@ class Committer:
                     self._close(records, "abandon", "could not be written")
             raise
         self._close(records)
+        if self.unsettled.allowed:
+            self.unsettled.wrote()
+        else:
+            durable.write_note(self.roots, records[0].batch)
 
     def settled(self, record: Record, cuts: Cuts) -> Record:
         """The record made ready for `write`, on top of the virtual `cuts` that it updates.
@@ -151,14 +156,13 @@ class Committer:
 
     def place(self, tier: str, path: str) -> tuple[Path, Path]:
         """A memory file, and the folder below which no link is followed."""
-        base = self.roots.base(tier)
-        anchors = {"team": base.parent.parent, "global": self.roots.home}
-        return base / path, anchors.get(tier, self.roots.folder.parent)
+        return ledger.place_of(self.roots, tier, path)
 
     def _write_file(self, tier: str, path: str, group: Sequence[Record]) -> None:
         if all(_is_append(record) for record in group):
             place, base = self.place(tier, path)
-            files.append(place, "".join(record.after or "" for record in group), base)
+            text = "".join(record.after or "" for record in group)
+            files.append(place, text, base, durable=not self.unsettled.allowed)
             return
         old = self.text(tier, path)
         cut = self._cut(path, old)
@@ -192,7 +196,8 @@ class Committer:
     def _write_lessons(self, lines: Sequence[Lesson]) -> None:
         text = "".join(lessons.render(line) for line in lines)
         if text:
-            files.append(self.roots.memory / ledger.LESSONS, text, self.roots.folder.parent)
+            path, base = self.roots.memory / ledger.LESSONS, self.roots.folder.parent
+            files.append(path, text, base, durable=not self.unsettled.allowed)
 
     def _take_back(self, records: Sequence[Record], done: Sequence[Record]) -> None:
         """Undo the part of a change that was done before another part turned out not to fit."""
@@ -217,15 +222,18 @@ class Committer:
         return False
 
     def _finish(self) -> int:
-        """Finish what was written last, as far as LESSONS.md does not tell of it."""
-        records = ledger.last_batch(self.roots)
-        told = ledger.lessons_text(self.roots) if records else ""
+        """Finish what was written last, as far as LESSONS.md does not tell of it; after a power
+        cut everything since the last note, told or not."""
+        doubt = durable.in_doubt(self.roots)
+        records = doubt or ledger.last_batch(self.roots)
+        told = ledger.lessons_about(self.roots, records) if records else ""
         closed = {record.group for record in records if ledger.logged(record, told)}
         open_now = [record for record in records if record.group not in closed]
-        if not open_now:
+        if not open_now and not doubt:
             return 0
         # Without any log this may be an old change whose log a person removed: then only look.
         may_write = bool(told) or len(ledger.read(self.roots)) == len(records)
+        self._mend(doubt)
         chains: dict[tuple[str, str, str], list[Record]] = {}
         for record in records:
             chains.setdefault((record.tier, record.path, record.entry), []).append(record)
@@ -236,21 +244,35 @@ class Committer:
             [self.lesson(record) for record in _told(kept)]
             + [self.lesson(r, "abandon", "interrupted; the block has changed since") for r in lost]
         )
+        if doubt:
+            durable.write_note(self.roots, doubt[-1].batch)
         return len(kept)
 
+    def _mend(self, doubt: Sequence[Record]) -> None:
+        """Take away what a power cut left of an append; `_finish_block` brings it whole."""
+        for tier, path, group in _by_file(doubt):
+            old = self.text(tier, path)
+            new = durable.untorn(old, [r.after for r in group if r.after and _is_append(r)])
+            if new != old:
+                with self.tier_locked(tier), suppress(ChangedError):
+                    place, base = self.place(tier, path)
+                    files.replace(place, new, base, expect=old)
+
     def _finish_block(self, chain: Sequence[Record], may_write: bool) -> bool:
-        first, last = chain[0], chain[-1]
+        """Bring a block to its last state from any that it had since; whether it is there."""
+        last = chain[-1]
         if last.external:
             return True
         cut = self.blocks_of(last.tier, last.path)
         if blocks.current(cut, last.entry, last.after) == last.after:
             return True
-        whole = replace(last, before=first.before)
-        if not may_write or blocks.current(cut, last.entry, first.before) != first.before:
+        states = (chain[0].before, *(record.after for record in chain[:-1]))
+        found = [text for text in states if blocks.current(cut, last.entry, text) == text]
+        if not may_write or not found:
             return False
         try:
             with self.tier_locked(last.tier):
-                self._write_file(last.tier, last.path, [whole])
+                self._write_file(last.tier, last.path, [replace(last, before=found[0])])
         except (MismatchError, ChangedError):
             return False
         return True

@@ -53,6 +53,22 @@ def read_text(path: Path, base: Path | None = None) -> str:
         return ""
 
 
+def read_tail(path: Path, size: int, base: Path | None = None) -> str:
+    """The lines within the last `size` bytes of a file, "" where there is none. Raises as
+    `read_text`."""
+    try:
+        with _parent(path, base, create=False) as (folder, name):
+            fd = _open(folder, name, os.O_RDONLY, path)
+            try:
+                start = max(0, os.fstat(fd).st_size - size)
+                data = os.pread(fd, size, start)
+            finally:
+                os.close(fd)
+    except FileNotFoundError:
+        return ""
+    return (data.partition(b"\n")[2] if start else data).decode("utf-8", "surrogateescape")
+
+
 def ends_torn(path: Path, base: Path | None = None) -> bool:
     """Whether a file has bytes and does not end with a line feed."""
     try:
@@ -66,10 +82,11 @@ def ends_torn(path: Path, base: Path | None = None) -> bool:
         return False
 
 
-def append(path: Path, text: str, base: Path | None = None) -> None:
+def append(path: Path, text: str, base: Path | None = None, *, durable: bool = True) -> None:
     """Add `text` at the end with one write(2), and return when it is durable.
 
-    To be called under a lock. A file whose last line is torn gets a line feed first. A short write
+    Without `durable` it may wait in the system's cache, except in a new file. To be called under
+    a lock. A file whose last line is torn gets a line feed first. A short write
     or a failed fsync is taken back. Raises OSError, and ChangedError where the file was replaced
     by another one meanwhile.
     """
@@ -77,13 +94,26 @@ def append(path: Path, text: str, base: Path | None = None) -> None:
     with _parent(path, base, create=True) as (folder, name):
         fd, size = _open_end(folder, name, path)
         try:
-            _append(fd, size, data, path)
+            _append(fd, size, data, path, durable=durable or size == 0)
             if size == 0:
                 os.fsync(folder)
             if not _same_file(folder, name, fd):
                 raise ChangedError(str(path))
         finally:
             os.close(fd)
+
+
+def sync(path: Path, base: Path | None = None) -> None:
+    """Bring what was appended to a file to the disk; one that is gone needs nothing."""
+    try:
+        with _parent(path, base, create=False) as (folder, name):
+            fd = _open(folder, name, os.O_RDONLY, path)
+            try:
+                os.fsync(fd)
+            finally:
+                os.close(fd)
+    except FileNotFoundError:
+        return
 
 
 def replace(path: Path, text: str, base: Path | None = None, *, expect: str | None = None) -> None:
@@ -234,13 +264,14 @@ def _open_end(folder: int, name: str, path: Path) -> tuple[int, int]:
     return fd, os.fstat(fd).st_size
 
 
-def _append(fd: int, size: int, data: bytes, path: Path) -> None:
+def _append(fd: int, size: int, data: bytes, path: Path, *, durable: bool) -> None:
     if _torn(fd, size):
         data = b"\n" + data
     try:
         if os.write(fd, data) != len(data):
             raise OSError(errno.ENOSPC, "could not write all of it", str(path))
-        os.fsync(fd)
+        if durable:
+            os.fsync(fd)
     except OSError:
         with suppress(OSError):
             os.ftruncate(fd, size)

@@ -1,6 +1,7 @@
 """The ledger: the exact former and new bytes of every changed block, one JSON object a line.
 
-`memory/_ledger/YYYY-MM.jsonl` is written and fsynced before a memory file is touched. A group of
+`memory/_ledger/YYYY-MM.jsonl` (and `YYYY-MM.part2.jsonl` ... where a month outgrows one file) is
+written and fsynced before a memory file is touched. A group of
 records that no line of LESSONS.md tells of is an unfinished change. The order of changes is the
 order of lines: a new line never goes to a file that sorts before another, whatever the clock says.
 
@@ -30,8 +31,11 @@ FOLDER = "_ledger"
 LESSONS = "LESSONS.md"
 GLOBAL_CHANGES = "global-changes"  # in the user's folder: ids of changes of global memory
 KEEP_PLAIN = timedelta(days=400)  # older months are kept as gzip
+PART_BYTES = 16 << 20  # a file that is longer gets no more lines; a quarter of what can be read
+TAIL_BYTES = 1 << 16  # holds the last batch of all but the largest runs
 
 _TIERS = frozenset(get_args(Tier))
+_MONTH = re.compile(r"\d{4}-\d\d(?:\.part([1-9]\d{0,5}))?\.jsonl(?:\.gz)?")
 _ABANDON = re.compile(r"^- \[[^\]\n]*\] \*\*abandon\*\* (?:[^\n]*? )?change=([0-9A-Z]{26}) ", re.M)
 
 
@@ -78,8 +82,10 @@ def short(text: str | None) -> str:
 
 def append(roots: Roots, records: Sequence[Record]) -> None:
     """Add records, durable on return. Call it under the lock. Raises OSError."""
-    months = [path.name for path in _months(roots) if path.suffix == ".jsonl"]
-    name = max([*months, records[0].at.strftime("%Y-%m.jsonl")])
+    months = [path for path in _months(roots) if path.suffix == ".jsonl"]
+    name = max([*(path.name for path in months), records[0].at.strftime("%Y-%m.jsonl")], key=_order)
+    if months and months[-1].name == name and months[-1].lstat().st_size > PART_BYTES:
+        name = _next_part(name)
     lines = "".join(msgspec.json.encode(_armour(r)).decode() + "\n" for r in records)
     shared = "".join(r.change + "\n" for r in records if r.tier == "global")
     if shared:
@@ -93,19 +99,50 @@ def read(roots: Roots) -> list[Record]:
     return _ours(roots, found)
 
 
+def recent(roots: Roots) -> list[Record]:
+    """The last records, as many as `TAIL_BYTES` hold, oldest first."""
+    months = _months(roots)
+    if not months or months[-1].suffix != ".jsonl":
+        return []
+    text = files.read_tail(months[-1], TAIL_BYTES, roots.folder.parent)
+    return _ours(roots, list(_records(text)))
+
+
+def place_of(roots: Roots, tier: str, path: str) -> tuple[Path, Path]:
+    """A memory file, and the folder below which no link is followed."""
+    base = roots.base(tier)
+    anchors = {"team": base.parent.parent, "global": roots.home}
+    return base / path, anchors.get(tier, roots.folder.parent)
+
+
 def last_batch(roots: Roots) -> list[Record]:
     """The records that were written together last: only they can be unfinished, for each holder
     of the lock finishes what the one before left."""
-    found: list[Record] = []
-    for path in reversed(_months(roots)):
-        for line in reversed(_text(roots, path).split("\n")):
-            record = _record(line)
-            if record is None:
-                continue
-            if found and record.batch != found[0].batch:
-                return _ours(roots, found[::-1])
-            found.append(record)
-    return _ours(roots, found[::-1])
+    months = _months(roots)
+    if months and months[-1].suffix == ".jsonl":
+        tail = files.read_tail(months[-1], TAIL_BYTES, roots.folder.parent)
+        found, more = _last_of(tail.split("\n"), [])
+        if not more:
+            return _ours(roots, found)
+    found = []
+    for path in reversed(months):
+        found, more = _last_of(_text(roots, path).split("\n"), found)
+        if not more:
+            break
+    return _ours(roots, found)
+
+
+def _last_of(lines: Sequence[str], later: list[Record]) -> tuple[list[Record], bool]:
+    """The last batch of these lines with those `later`, and whether it may begin before them."""
+    found = later[::-1]
+    for line in reversed(lines):
+        record = _record(line)
+        if record is None:
+            continue
+        if found and record.batch != found[0].batch:
+            return found[::-1], False
+        found.append(record)
+    return found[::-1], True
 
 
 def rewrite(roots: Roots, change: Callable[[Record], Record]) -> int:
@@ -139,7 +176,18 @@ def archive_old(roots: Roots, now: datetime) -> int:
 
 def lessons_text(roots: Roots) -> str:
     """The complete lines of LESSONS.md."""
-    text = files.read_text(roots.memory / LESSONS, roots.folder.parent)
+    return _complete(files.read_text(roots.memory / LESSONS, roots.folder.parent))
+
+
+def lessons_about(roots: Roots, records: Sequence[Record]) -> str:
+    """Complete lines of LESSONS.md, the last ones only where they tell of all these changes."""
+    path, base = roots.memory / LESSONS, roots.folder.parent
+    tail = _complete(files.read_tail(path, TAIL_BYTES, base))
+    told = {record.group for record in records if logged(record, tail)}
+    return tail if told.issuperset(record.group for record in records) else lessons_text(roots)
+
+
+def _complete(text: str) -> str:
     return text[: text.rfind("\n") + 1]
 
 
@@ -189,9 +237,20 @@ def _months(roots: Roots) -> list[Path]:
     if not folder.is_dir():
         return []
     names = {path.name: path for path in folder.iterdir()}
-    months = [n for n in names if re.fullmatch(r"\d{4}-\d\d\.jsonl(\.gz)?", n)]
+    months = [n for n in names if _MONTH.fullmatch(n)]
     # A crash while packing leaves both: the plain one is whole, the packed one may not be.
-    return [names[n] for n in sorted(months) if n.removesuffix(".gz") == n or n[:-3] not in names]
+    whole = [n for n in months if n.removesuffix(".gz") == n or n[:-3] not in names]
+    return [names[n] for n in sorted(whole, key=_order)]
+
+
+def _order(name: str) -> tuple[str, int]:
+    """The order of ledger files: by month, then by part."""
+    found = _MONTH.fullmatch(name)
+    return name[:7], int(found[1] or 1) if found else 1
+
+
+def _next_part(name: str) -> str:
+    return f"{name[:7]}.part{_order(name)[1] + 1}.jsonl"
 
 
 def _text(roots: Roots, path: Path) -> str:
