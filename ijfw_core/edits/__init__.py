@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ijfw_core.edits.agent_texts import rules, skill
+from ijfw_core.edits.agent_texts import SKILL, rules, skill
 from ijfw_core.edits.marked import HASH, MARKDOWN, SLASHES, Marks
 from ijfw_core.edits.pieces import Block, JsonItems, JsonMember, Piece, TomlTable, WholeFile
 from ijfw_hookspecs import AdapterStatus, FileEdit
@@ -36,6 +36,7 @@ __all__ = [
     "MARKDOWN",
     "Marks",
     "Piece",
+    "SKILL",
     "SLASHES",
     "TomlTable",
     "WholeFile",
@@ -67,7 +68,8 @@ def install(pieces: Iterable[Piece]) -> list[FileEdit]:
 
 def uninstall(pieces: Iterable[Piece]) -> list[FileEdit]:
     """The edits that take all pieces out; a file that holds nothing else goes. Raises as above."""
-    return _edits(pieces, lambda piece, text: None if text is None else piece.take(text))
+    last_first = reversed(list(pieces))  # as they came, so that each finds what it left
+    return _edits(last_first, lambda piece, text: None if text is None else piece.take(text))
 
 
 def status(pieces: Iterable[Piece]) -> AdapterStatus:
@@ -151,7 +153,8 @@ def is_mcp_server(value: Any) -> bool:
 
 def is_hook(platform: str) -> Callable[[Any], bool]:
     """Tells whether a hook in a client's settings runs our script for this platform."""
-    line = re.compile(rf"(?:\bhook\.py|\bijfw)\b.*\b{re.escape(platform)}\W+\w+\W*$", re.S)
+    ran = r"(?:\bhook\.py['\"]?|\bijfw['\"]?\s+hook\s+--platform)\s+"
+    line = re.compile(rf"{ran}['\"]?{re.escape(platform)}['\"]?\s+\w+['\"]?\s*$")
 
     def told(value: Any) -> bool:
         words = [word for word in _strings(value) if len(word) < _COMMAND_CHARS]

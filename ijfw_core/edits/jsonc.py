@@ -190,8 +190,11 @@ class Json:
         begin = len(text[: item.start].rstrip(" \t\r\n"))
         after = _skip(self._bare, item.end)
         if self._bare[after] == ",":
-            keep = text[item.end : after]
-            self._change(text[:begin] + keep.rstrip(" \t\r\n") + text[after + 1 :])
+            keep = text[item.end : after].rstrip(" \t\r\n")
+            if number:
+                self._change(text[:begin] + keep + text[after + 1 :])
+            else:  # the next one takes its place, so that `_made` still tells
+                self._change(text[: item.start] + keep + text[after + 1 :].lstrip(" \t\r\n"))
             return
         head = text[:begin]
         if number:

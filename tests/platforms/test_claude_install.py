@@ -189,7 +189,92 @@ def test_broken_settings_are_refused(tmp_path: Path, text: str, message: str) ->
 
 def test_scopes_have_their_own_files(tmp_path: Path) -> None:
     both = ClaudeCode(home=tmp_path / "home", project=tmp_path / "demo")
-    (edit,) = both.install("user", COMMAND)
-    assert edit.path == os.path.join(tmp_path, "home", ".claude", "settings.json")
-    (edit,) = both.install("project", COMMAND)
-    assert edit.path == os.path.join(tmp_path, "demo", ".claude", "settings.json")
+    paths = {os.path.relpath(edit.path, tmp_path) for edit in both.install("user", COMMAND)}
+    assert paths == {
+        "home/.claude/settings.json",
+        "home/.claude.json",
+        "home/.claude/skills/ijfw-auto-memorize/SKILL.md",
+    }
+    paths = {os.path.relpath(edit.path, tmp_path) for edit in both.install("project", COMMAND)}
+    assert paths == {
+        "demo/.claude/settings.json",
+        "demo/.mcp.json",
+        "demo/.claude/skills/ijfw-auto-memorize/SKILL.md",
+    }
+
+
+def test_the_clients_own_folder_variable_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "moved"))
+    edits = adapter(tmp_path).install("user", COMMAND)
+    assert {os.path.relpath(edit.path, tmp_path) for edit in edits} == {
+        "moved/settings.json",
+        "moved/.claude.json",
+        "moved/skills/ijfw-auto-memorize/SKILL.md",
+    }
+
+
+def test_the_server_stands_where_the_client_reads_servers(tmp_path: Path) -> None:
+    state = tmp_path / ".claude.json"
+    state.write_text('{"numStartups": 3, "mcpServers": {"other": {"command": "x"}}}')
+    apply(adapter(tmp_path).install("user", COMMAND))
+    shown = json.loads(state.read_text())
+    assert shown["mcpServers"]["ijfw"] == {
+        "type": "stdio",
+        "command": COMMAND[0],
+        "args": ["-I", "-m", "ijfw_core.mcp"],
+        "env": {"IJFW_HOME": "/home/dev/.ijfw"},
+    }
+    shown["numStartups"] = 4  # the client writes this file all the time
+    state.write_text(json.dumps(shown, indent=2))
+    assert adapter(tmp_path).install("user", COMMAND) == []
+    apply(adapter(tmp_path).uninstall("user"))
+    assert json.loads(state.read_text()) == {
+        "numStartups": 4,
+        "mcpServers": {"other": {"command": "x"}},
+    }
+
+
+def test_another_server_of_our_name_is_refused(tmp_path: Path) -> None:
+    state = tmp_path / ".claude.json"
+    state.write_text('{\n"mcpServers": {\n"ijfw": {"command": "theirs"}}}')
+    with pytest.raises(ValueError, match=r"line 3: mcpServers\.ijfw is there and not ours"):
+        adapter(tmp_path).install("user", COMMAND)
+    assert adapter(tmp_path).uninstall("user") == []
+
+
+def test_a_hook_that_a_person_put_beside_ours_stays(tmp_path: Path) -> None:
+    path = write(tmp_path, b"{}")
+    apply(adapter(tmp_path).install("user", COMMAND))
+    shown = json.loads(path.read_text())
+    shown["hooks"]["PostToolUse"][0]["hooks"].append(FOREIGN["hooks"][0])
+    path.write_text(json.dumps(shown, indent=2))
+    assert adapter(tmp_path).install("user", COMMAND) == []
+    apply(adapter(tmp_path).uninstall("user"))
+    assert json.loads(path.read_text()) == {"hooks": {"PostToolUse": [{"matcher": "*", **FOREIGN}]}}
+
+
+def test_a_skill_that_a_person_edited_is_theirs(tmp_path: Path) -> None:
+    apply(adapter(tmp_path).install("user", COMMAND))
+    path = tmp_path / ".claude/skills/ijfw-auto-memorize/SKILL.md"
+    assert path.read_text().startswith("---\nname: ijfw-auto-memorize\n")
+    assert "mcp__ijfw__ijfw_memory_recall" in path.read_text()
+    path.write_text(path.read_text().replace("Memory of", "My memory of"))
+    assert adapter(tmp_path).install("user", COMMAND) == []
+    apply(adapter(tmp_path).uninstall("user"))
+    assert path.exists()
+
+
+def test_the_client_is_found_by_program_or_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert adapter(tmp_path).detect() == ""
+    (tmp_path / ".claude").mkdir()
+    assert adapter(tmp_path).detect() == str(tmp_path / ".claude")
+    program = tmp_path / "bin" / "claude"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert adapter(tmp_path).detect() == str(program)

@@ -6,7 +6,7 @@ The adapter only translates. What is worth keeping is decided by the `on_signal`
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ijfw_hookspecs import (
     AdapterStatus,
@@ -19,6 +19,9 @@ from ijfw_hookspecs import (
     Transcript,
     hookimpl,
 )
+
+if TYPE_CHECKING:
+    from ijfw_core import edits
 
 NAME = "claude-code"
 EVENT_NAMES: dict[str, EventKind] = {
@@ -85,30 +88,41 @@ class ClaudeCode:
     def install(
         self, scope: Literal["user", "project"], command: Sequence[str]
     ) -> Sequence[FileEdit]:
-        """The settings file with our hooks in it; nothing where they are there already.
+        """Hooks, MCP server and skill; nothing where they are there already.
 
-        Raises ValueError, naming file and line, where the settings cannot be read as JSON.
+        Raises ValueError, naming file and line, where a file cannot be read as JSON.
         """
-        from ijfw_plugins.platform_claude_code import install
+        from ijfw_core import edits
 
-        return install.install(self._settings(scope), command)
+        return edits.install(self._pieces(scope, command))
 
     def uninstall(self, scope: Literal["user", "project"]) -> Sequence[FileEdit]:
-        """The settings file without our hooks, byte for byte what it was before `install`."""
-        from ijfw_plugins.platform_claude_code import install
+        """The same files without what is ours, byte for byte what they were before `install`."""
+        from ijfw_core import edits
 
-        return install.uninstall(self._settings(scope))
+        return edits.uninstall(self._pieces(scope))
 
     def status(self) -> AdapterStatus:
-        """Whether our hooks stand in the project's or the person's settings."""
+        """What of ours stands in the project's and the person's files."""
+        from ijfw_core import edits
+
+        return edits.status([*self._pieces("project"), *self._pieces("user")])
+
+    def detect(self) -> str:
+        """Where Claude Code was found on this computer; "" where it was not."""
+        from ijfw_core import edits
+
+        return edits.present(("claude",), (self._home_folder() / ".claude",))
+
+    def _pieces(
+        self, scope: Literal["user", "project"], command: Sequence[str] = ()
+    ) -> "list[edits.Piece]":
         from ijfw_plugins.platform_claude_code import install
 
-        return install.status([self._settings("project"), self._settings("user")])
+        return install.pieces(scope, self._home_folder(), self._project or Path.cwd(), command)
 
-    def _settings(self, scope: Literal["user", "project"]) -> Path:
-        if scope == "project":
-            return (self._project or Path.cwd()) / ".claude" / "settings.json"
-        return (self._home or Path.home()) / ".claude" / "settings.json"
+    def _home_folder(self) -> Path:
+        return self._home or Path.home()
 
 
 @hookimpl
