@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from ijfw_hookspecs import Change, Context, Entry, Receipt, Tier, hookimpl
-from ijfw_plugins.store_markdown.files import Files, named, unrepeated
+from ijfw_plugins.store_markdown.files import Files, unrepeated
 from ijfw_plugins.store_markdown.known import changed
 from ijfw_plugins.store_markdown.plans import Planner
 
@@ -68,7 +68,7 @@ class MarkdownStore:
 
     def blocks(self, path: str, text: str) -> Sequence[tuple[str, str]]:
         """Cut a file into (entry id or "", raw block); joining the raws gives `text` back."""
-        return named(path, text)
+        return self._files.named(path, text)
 
     def plan(self, change: Change) -> Receipt:
         """The edits that carry out a change; ValueError where it cannot be done. See `plans`."""

@@ -13,9 +13,10 @@ from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from ijfw_core.grammar import entry, journal
+from ijfw_core.storekit import document
 from ijfw_core.text import digest
 from ijfw_hookspecs import Entry, Tier
-from ijfw_plugins.store_markdown.files import JOURNAL, KNOWLEDGE, Files, document
+from ijfw_plugins.store_markdown.files import JOURNAL, KNOWLEDGE, Files
 
 LARGEST = 128 << 20  # characters of a file that is held in memory as a whole
 ONE_FILE: dict[Tier, str] = {"knowledge": KNOWLEDGE, "journal": JOURNAL}

@@ -1,381 +1,48 @@
-"""How a change is carried out: the blocks of the files before and after. Nothing here writes.
-
-    create      a decision or preference into knowledge.md and, without its body, into the journal;
-                any other kind into the journal; else into the tier that the entry names
-    supersede   `target` gets an end and the id of its successor, `entry` is created
-    note        header values of `target` become those of `entry`; a person may change the text too
-    addendum    the content of `entry` is put behind that of `target`, between comments with its id
-    merge       `target` is put behind the content of `entry` (which is there) and archived
-    archive     `target` is taken out and copied to `_archive/`; where ids are in several tiers, the
-                tier of `entry` says which
-    restore     `target` comes back from `_archive/`, or is no longer superseded
-    promote     `target` goes from the journal to knowledge.md (the record stays), or from staged to
-                where it belongs, with the same id; `entry` is its wanted state, if given
-    lift        a copy of `target`, or `entry`, goes to the user's global memory
-
-Automation (every plugin but "user") never edits or takes out what is a person's, and never touches
-team memory: such a plan is a ValueError, and the kernel proposes it instead.
-"""
-
-import re
-from collections.abc import Callable
-from datetime import datetime
-from pathlib import PurePosixPath
-from typing import NamedTuple
+"""How the markdown store makes entries: curated kinds into knowledge.md, all into the journal."""
 
 from msgspec.structs import replace
 
-from ijfw_core.grammar import entry as blocks
-from ijfw_core.grammar import journal, parts
-from ijfw_core.text import format_time, slug
-from ijfw_hookspecs import Change, Edit, Entry, Receipt, Tier
-from ijfw_plugins.store_markdown.files import (
-    ARCHIVE,
-    HANDOFF,
-    JOURNAL,
-    KNOWLEDGE,
-    STAGED,
-    Files,
-    named,
-)
+from ijfw_core.grammar import journal
+from ijfw_core.storekit import Block
+from ijfw_core.storekit import Planner as SharedPlanner
+from ijfw_hookspecs import Edit, Entry, Tier
+from ijfw_plugins.store_markdown.files import JOURNAL, KNOWLEDGE
 
 SCHEMA = "<!-- ijfw-schema: v1 -->\n\n"  # head of a knowledge.md, as the Node implementation has it
-CURATED = frozenset({"decision", "preference"})
-BRANCHES = 5  # handoffs kept, one a branch; the older ones go to the journal
-_STAGING = frozenset({"proposal", "target", "of", "base", "run", "reason"})
-_LOOKUP: tuple[Tier, ...] = ("knowledge", "team", "global", "handoff", "journal", "staged")
-_PLAIN_ID = re.compile(r"(?!h-)[\w.:/#@+-]+\Z", re.A)
 
 
-class Block(NamedTuple):
-    """A block where it stands."""
+class Planner(SharedPlanner):
+    """Plans changes on knowledge.md and project-journal.md."""
 
-    tier: Tier
-    path: str
-    entry: Entry
-    raw: str
-    anchor: str  # id of the block in front, "" = file start
-
-    def edit(self, after: str | None) -> Edit:
-        """The edit that gives this block another text, or takes it out."""
-        return Edit(
-            path=self.path,
-            entry_id=self.entry.id,
-            before=self.raw,
-            after=after,
-            anchor=self.anchor,
-            tier=self.tier,
-        )
-
-    def edited(self, wanted: Entry) -> Edit:
-        """The edit that gives this block the wanted state."""
-        wanted = replace(wanted, id=self.entry.id, tier=self.tier, path=self.path)
-        grammar = journal if self.path == JOURNAL else blocks
-        return self.edit(grammar.update(self.raw, wanted))
-
-
-class Planner:
-    """Plans changes on the files of one project.
-
-    Args:
-        files: where memory is.
-        now: time of the changes.
-    """
-
-    def __init__(self, files: Files, now: datetime) -> None:
-        self._files = files
-        self._now = now
-        self._date = format_time(now)[:10]
-
-    def plan(self, change: Change) -> Receipt:
-        """The edits of a change. ValueError: no such target, it changed, or it is a person's."""
-        plans: dict[str, Callable[[Change], Receipt]] = {
-            "create": self._create,
-            "supersede": self._supersede,
-            "note": self._note,
-            "addendum": self._addendum,
-            "merge": self._merge,
-            "archive": self._archive,
-            "restore": self._restore,
-            "promote": self._promote,
-            "lift": self._lift,
-        }
-        if change.op not in plans:
-            raise ValueError(f"no such operation: {change.op}")
-        return plans[change.op](change)
-
-    # --- operations ---------------------------------------------------------------------------
-
-    def _create(self, change: Change) -> Receipt:
-        wanted = _wanted(change)
-        return Receipt(entry_id=wanted.id, edits=tuple(self._creation(wanted, change.plugin)))
-
-    def _supersede(self, change: Change) -> Receipt:
-        old, wanted = self._target(change), _wanted(change)
-        if old.entry.superseded_by:
-            raise ValueError(f"{old.entry.id} is superseded already")
-        end = wanted.valid_from or wanted.stored
-        ended = replace(old.entry, valid_to=end, superseded_by=wanted.id)
-        edits = (old.edited(_unflagged(ended)), *self._creation(wanted, change.plugin))
-        return Receipt(entry_id=wanted.id, edits=edits)
-
-    def _note(self, change: Change) -> Receipt:
-        old, wanted = self._target(change), _wanted(change)
-        if change.plugin != "user" and _texts(wanted) != _texts(old.entry):
-            raise ValueError("a note changes no text")
-        if old.entry.origin == "user":
-            wanted = replace(wanted, origin="user")
-        return _receipt(old.edited(wanted))
-
-    def _addendum(self, change: Change) -> Receipt:
-        old, added = self._target(change), _wanted(change)
-        title = f"Auto-memory addendum ({self._date})"
-        content = self._with_part(old.entry.content, added, title, added.content)
-        return _receipt(old.edited(replace(old.entry, content=content)))
-
-    def _merge(self, change: Change) -> Receipt:
-        loser, wanted = self._target(change), _wanted(change)
-        kept = self._block(wanted.id)
-        _check(kept, change.plugin, wanted.digest)
-        if kept.entry.id == loser.entry.id:
-            raise ValueError("an entry cannot be merged into itself")
-        old = loser.entry
-        text = old.summary if old.content == old.summary else f"{old.summary}\n\n{old.content}"
-        if old.why:
-            text += f"\n\nWhy: {old.why}"
-        if old.how_to_apply:
-            text += f"\n\nHow to apply: {old.how_to_apply}"
-        title = f"Historical ({format_time(old.stored)[:10]})"
-        content = self._with_part(wanted.content, old, title, text, " kind=historical")
-        edits = (kept.edited(replace(wanted, content=content)), *self._removal(loser, "merged"))
-        return Receipt(entry_id=wanted.id, edits=edits)
-
-    def _archive(self, change: Change) -> Receipt:
-        why = "reverted" if change.reason.startswith("revert") else "stale"
-        target = self._target(change)
-        return Receipt(entry_id=change.target, edits=self._removal(target, why))
-
-    def _restore(self, change: Change) -> Receipt:
-        live = self._all(change.target)
-        if live and live[0].entry.valid_to:
-            old = self._target(change)
-            back = replace(old.entry, superseded_by="", valid_to=None)
-            return _receipt(old.edited(_unflagged(back)))
-        copy = self._archived(change.target)
-        if copy is None:
-            raise ValueError(f"{change.target} is not in the archive")
-        tier, path = self._home(copy)
-        if any((block.tier, block.path) == (tier, path) for block in live):
-            raise ValueError(f"{change.target} is there already")
-        edits = self._appended(tier, path, change.target, copy.raw)
-        return Receipt(entry_id=change.target, edits=(*edits, copy.edit(None)))
-
-    def _promote(self, change: Change) -> Receipt:
-        old = self._block(change.target, ("journal", "staged"))
-        if change.base and change.base != old.entry.digest:
-            raise ValueError(f"{change.target} has changed since it was read")
-        wanted = change.entry or old.entry
-        extra = tuple(pair for pair in wanted.extra if pair[0] not in _STAGING)
-        wanted = replace(wanted, id=change.target, tier="knowledge", path="", extra=extra)
-        if old.tier == "journal":
-            edits = self._inserted("knowledge", KNOWLEDGE, wanted)
-            return Receipt(entry_id=wanted.id, edits=edits)
-        _check(old, change.plugin)
-        if dict(old.entry.extra).get("proposal", "create") not in ("", "create", "promote"):
-            raise ValueError(f"{change.target} is a proposal about another entry")
-        edits = (*self._creation(wanted, change.plugin), old.edit(None))
-        return Receipt(entry_id=wanted.id, edits=edits)
-
-    def _lift(self, change: Change) -> Receipt:
-        old = self._block(change.target)
-        if change.base and change.base != old.entry.digest:
-            raise ValueError(f"{change.target} has changed since it was read")
-        wanted = replace(change.entry or old.entry, tier="global", path="")
-        return Receipt(entry_id=wanted.id, edits=tuple(self._creation(wanted, change.plugin)))
-
-    # --- pieces -------------------------------------------------------------------------------
-
-    def _creation(self, wanted: Entry, plugin: str) -> tuple[Edit, ...]:
-        """The edits that put a new entry where its tier and kind say."""
-        if wanted.tier == "team" and plugin != "user":
-            raise ValueError("team memory is written by people only")
-        if wanted.tier in ("team", "global"):
-            return self._inserted(wanted.tier, _file_of(wanted), wanted)
-        if wanted.tier == "staged":
-            path = self._free(f"{STAGED}/{slug(wanted.summary)}-{self._stamp()}")
-            return self._appended("staged", path, wanted.id, blocks.render(wanted))
-        if wanted.tier == "handoff":
-            return self._handoff(wanted)
+    def created(self, wanted: Entry, plugin: str) -> tuple[Edit, ...]:
+        """A decision or preference goes into knowledge.md and, without its body, into the journal;
+        any other kind into the journal."""
         if wanted.tier == "journal" or wanted.kind in ("pattern", "observation"):
-            return self._appended("journal", JOURNAL, wanted.id, journal.render(wanted))
+            return self._recorded(wanted)
         line = replace(
             wanted, content="", why="", how_to_apply="", facts=(), seen=(), extra=()
         )  # fmt: skip
-        return (
-            *self._inserted("knowledge", KNOWLEDGE, wanted),
-            *self._appended("journal", JOURNAL, wanted.id, journal.render(line)),
-        )
+        return (*self.inserted("knowledge", KNOWLEDGE, wanted), *self._recorded(line))
 
-    def _inserted(self, tier: Tier, path: str, wanted: Entry) -> tuple[Edit, ...]:
-        if self._in_file(tier, path, wanted.id):
-            raise ValueError(f"{wanted.id} is in {path} already")
-        return self._appended(tier, path, wanted.id, blocks.render(wanted))
+    def promoted(self, old: Block, wanted: Entry, plugin: str) -> tuple[Edit, ...]:
+        """A copy goes into knowledge.md; the record stays."""
+        return self.inserted("knowledge", KNOWLEDGE, wanted)
 
-    def _appended(self, tier: Tier, path: str, name: str, raw: str) -> tuple[Edit, ...]:
-        edit = Edit(path=path, entry_id=name, before=None, after=raw, anchor=None, tier=tier)
-        if path != KNOWLEDGE or self._files.text(tier, path):
-            return (edit,)
-        head = Edit(path=path, entry_id="", before=None, after=SCHEMA, anchor="", tier=tier)
-        return head, edit
+    def outdated(self, handoff: Block) -> tuple[Edit, ...]:
+        """A handoff that a newer one replaces becomes a record of the journal."""
+        return handoff.edit(None), *self._recorded(replace(handoff.entry, tier="journal"))
 
-    def _handoff(self, wanted: Entry) -> tuple[Edit, ...]:
-        """The newest handoff first; that of its branch and the oldest go to the journal."""
-        held = self._read("handoff", HANDOFF)
-        branch = dict(wanted.extra).get("branch", "")
-        same = [block for block in held if dict(block.entry.extra).get("branch", "") == branch]
-        others = [block for block in held if block not in same]
-        others.sort(key=lambda block: block.entry.stored, reverse=True)
-        edits: list[Edit] = []
-        for block in same + others[BRANCHES - 1 :]:
-            if block.entry.origin == "user" and wanted.origin != "user":
-                continue  # a person's handoff stays where it is
-            past = journal.render(replace(block.entry, tier="journal"))
-            edits += [block.edit(None), *self._appended("journal", JOURNAL, block.entry.id, past)]
-        (new,) = self._appended("handoff", HANDOFF, wanted.id, blocks.render(wanted))
-        head = named(HANDOFF, self._files.text("handoff", HANDOFF))[:1]
-        # Free text at the start stays in front: behind a block it would be read as part of it.
-        free = bool(head) and not head[0][0]
-        return (*edits, new if free else replace(new, anchor=""))
-
-    def _home(self, copy: Block) -> tuple[Tier, str]:
+    def home(self, copy: Block) -> tuple[Tier, str]:
         """Where an archived block belongs."""
-        if copy.tier == "global":
-            return "global", _file_of(copy.entry)
-        if copy.raw.startswith("- ["):
-            return "journal", JOURNAL
-        if "proposal" in dict(copy.entry.extra):
-            return "staged", self._free(f"{STAGED}/{slug(copy.entry.summary)}-{self._stamp()}")
-        return "knowledge", KNOWLEDGE
+        return ("journal", JOURNAL) if copy.raw.startswith("- [") else ("knowledge", KNOWLEDGE)
 
-    def _removal(self, block: Block, why: str) -> tuple[Edit, ...]:
-        name = block.entry.id
-        stem = name if re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) else slug(name)
-        tier: Tier = "global" if block.tier == "global" else "knowledge"
-        path = self._free(f"{ARCHIVE}/auto-{why}-{self._date}/{stem}", tier)
-        return block.edit(None), *self._appended(tier, path, name, block.raw)
+    def appended(self, tier: Tier, path: str, name: str, raw: str) -> tuple[Edit, ...]:
+        """The edits that put a block at the end of a file; a new knowledge.md gets its head."""
+        edits = super().appended(tier, path, name, raw)
+        if path != KNOWLEDGE or self.files.text(tier, path):
+            return edits
+        head = Edit(path=path, entry_id="", before=None, after=SCHEMA, anchor="", tier=tier)
+        return head, *edits
 
-    def _with_part(self, text: str, source: Entry, title: str, part: str, kind: str = "") -> str:
-        """`text` with the marked text of another entry behind it."""
-        note = f"at={format_time(self._now)}{kind}"
-        if re.fullmatch(r"[\w.-]+", source.session):
-            note = f"session={source.session} {note}"
-        return parts.add(text, source.id, title, part, note)
-
-    def _free(self, stem: str, tier: Tier = "knowledge") -> str:
-        """A file name that is not taken: the second gets "-2"."""
-        folder = str(PurePosixPath(stem).parent)
-        taken = set(self._files.names(tier, folder, ""))
-        name = PurePosixPath(stem).name
-        nth, path = 1, f"{name}.md"
-        while path in taken:
-            nth += 1
-            path = f"{name}-{nth}.md"
-        return f"{folder}/{path}"
-
-    def _stamp(self) -> str:
-        return format_time(self._now.replace(microsecond=0)).replace("-", "").replace(":", "")
-
-    # --- finding ------------------------------------------------------------------------------
-
-    def _target(self, change: Change) -> Block:
-        """The block a change acts on. ValueError where it may not."""
-        hint = change.entry if change.op == "archive" else None
-        block = self._block(change.target, (hint.tier,) if hint else _LOOKUP)
-        _check(block, change.plugin, change.base)
-        return block
-
-    def _block(self, name: str, tiers: tuple[Tier, ...] = _LOOKUP) -> Block:
-        found = self._all(name, tiers)
-        if not found:
-            raise ValueError(f"no entry {name!r} that could be changed")
-        return found[0]
-
-    def _all(self, name: str, tiers: tuple[Tier, ...] = _LOOKUP) -> list[Block]:
-        return [
-            block
-            for tier in tiers
-            for path in self._files.paths(tier)
-            if name
-            for block in self._in_file(tier, path, name)
-        ]
-
-    def _in_file(self, tier: Tier, path: str, name: str) -> list[Block]:
-        text = self._files.text(tier, path)
-        if not text or (_PLAIN_ID.match(name) and name not in text):
-            return []
-        return [block for block in self._read(tier, path, text) if block.entry.id == name]
-
-    def _read(self, tier: Tier, path: str, text: str | None = None) -> list[Block]:
-        if text is None:
-            text = self._files.text(tier, path)
-        grammar = journal if path == JOURNAL else blocks
-        found: list[Block] = []
-        anchor = ""
-        for raw, one in grammar.read(grammar.split(text), tier=tier, path=path):
-            if one is not None:
-                found.append(Block(tier, path, one, raw, anchor))
-                anchor = one.id
-        return found
-
-    def _archived(self, name: str) -> Block | None:
-        """The newest copy of an entry in the archive."""
-        copies: list[tuple[str, Block]] = []
-        tiers: tuple[Tier, ...] = ("knowledge", "global")
-        for tier in tiers:
-            for folder in self._files.names(tier, ARCHIVE, ""):
-                for file in self._files.names(tier, f"{ARCHIVE}/{folder}"):
-                    path = f"{ARCHIVE}/{folder}/{file}"
-                    text = self._files.text(tier, path)
-                    for found, raw in named(path, text):
-                        one = blocks.parse(raw) or journal.parse(raw)
-                        if found == name and one is not None:
-                            block = Block(tier, path, replace(one, id=name), raw, "")
-                            copies.append((folder[-10:], block))
-        return max(copies, key=lambda pair: pair[0])[1] if copies else None
-
-
-def _wanted(change: Change) -> Entry:
-    if change.entry is None or not change.entry.id:
-        raise ValueError(f"{change.op} needs an entry with an id")
-    return change.entry
-
-
-def _check(block: Block, plugin: str, base: str = "") -> None:
-    """ValueError where a block changed since it was read, or is not for automation to change."""
-    if base and base != block.entry.digest:
-        raise ValueError(f"{block.entry.id} has changed since it was read")
-    if plugin == "user":
-        return
-    if block.tier == "team":
-        raise ValueError("team memory is written by people only")
-    if block.entry.origin == "user":
-        raise ValueError(f"{block.entry.id} is a person's: automation may only propose")
-
-
-def _receipt(edit: Edit) -> Receipt:
-    return Receipt(entry_id=edit.entry_id, edits=() if edit.before == edit.after else (edit,))
-
-
-def _texts(one: Entry) -> tuple[object, ...]:
-    return one.summary, one.content, one.why, one.how_to_apply, one.facts
-
-
-def _unflagged(one: Entry) -> Entry:
-    """Without the Node implementation's words for "superseded": they are written from the rest."""
-    flags = ("superseded", "superseded_by_date")
-    return replace(one, extra=tuple(pair for pair in one.extra if pair[0] not in flags))
-
-
-def _file_of(one: Entry) -> str:
-    """The file of a kind in team and global memory."""
-    return f"{slug(one.kind)}s.md"
+    def _recorded(self, wanted: Entry) -> tuple[Edit, ...]:
+        return self.appended("journal", JOURNAL, wanted.id, journal.render(wanted))

@@ -1,0 +1,223 @@
+"""Reading memory files: no link followed, memory bounded, what cannot be read is left out.
+
+What is the same for every store on the file system: handoff, staged, team and global files are
+entry blocks, so that stores can share them; where the project's own entries lie, a store says.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from ijfw_core.grammar import EPOCH, entry, hand_id
+from ijfw_core.text import cap, digest, one_line
+from ijfw_hookspecs import Entry, Tier
+
+HANDOFF = "handoff.md"
+STAGED = "auto-proposed"
+ARCHIVE = "_archive"
+
+_PIECE = 4 << 20  # characters read at once; a larger file is read in pieces, never left out
+_LONGEST = 16 << 20  # characters of one block
+_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CONFLICT = re.compile(r"^(?:<{7}|>{7})(?: .*)?\r?$", re.M)
+_COPY = re.compile(r"(?<=^h-[0-9a-f]{10})-[0-9]+\Z")  # a second copy of an entry without id
+_COMMENT = re.compile(r"<!--[^>]*-->")
+_DOCUMENT_KINDS = {"decisions": "decision", "patterns": "pattern", "preferences": "preference"}
+
+
+class Grammar(Protocol):
+    """How the blocks of a file are read and written; see `ijfw_core.grammar`."""
+
+    def split(self, text: str) -> list[str]: ...
+    def parse(self, block: str, *, tier: Tier = ..., path: str = ...) -> Entry | None: ...
+    def read(
+        self, blocks: Iterable[str], *, tier: Tier = ..., path: str = ...
+    ) -> Iterator[tuple[str, Entry | None]]: ...
+    def render(self, entry: Entry) -> str: ...
+    def update(self, block: str, entry: Entry) -> str: ...
+
+
+class Files:
+    """The files of one project. A store overrides `paths` and `grammar` for its own.
+
+    Args:
+        memory: folder of the private tiers.
+        team: of team memory.
+        shared: of the user's global memory.
+    """
+
+    def __init__(self, memory: Path, team: Path, shared: Path) -> None:
+        self.memory = memory
+        self.team = team
+        self.shared = shared
+
+    def base(self, tier: Tier) -> Path:
+        """The folder that paths of a tier are relative to."""
+        return {"team": self.team, "global": self.shared}.get(tier, self.memory)
+
+    def paths(self, tier: Tier) -> list[str]:
+        """The files of a tier, by name."""
+        if tier == "handoff":
+            return [HANDOFF]
+        if tier == "staged":
+            return [f"{STAGED}/{name}" for name in self.names(tier, STAGED)]
+        return self.names(tier, "") if tier in ("team", "global") else []
+
+    def grammar(self, path: str, text: str = "") -> Grammar:
+        """The grammar of a file; the text tells where the path alone does not."""
+        return entry
+
+    def names(self, tier: Tier, folder: str, suffix: str = ".md") -> list[str]:
+        """The visible names with this end in a folder of a tier, sorted; links are passed over."""
+        handle = _open(self.base(tier), folder, os.O_DIRECTORY)
+        if handle is None:
+            return []
+        try:
+            with os.scandir(handle) as found:
+                return sorted(
+                    item.name
+                    for item in found
+                    if item.name.endswith(suffix)
+                    and not item.name.startswith(".")
+                    and not item.is_symlink()
+                )
+        except OSError:
+            return []
+        finally:
+            os.close(handle)
+
+    def text(self, tier: Tier, path: str) -> str:
+        """A whole file, "" where it cannot be read."""
+        return "".join(_pieces(self.base(tier), path))
+
+    def entries(self, tier: Tier) -> Iterator[Entry]:
+        """The entries of a tier in file order."""
+        for path in self.paths(tier):
+            grammar = self.grammar(path)
+            blocks = _settled(_blocks(self.base(tier), path, grammar.split), grammar, tier, path)
+            for nth, (raw, found) in enumerate(grammar.read(blocks, tier=tier, path=path)):
+                if found is None and nth == 0 and tier not in ("journal", "staged"):
+                    found = document(raw, tier, path)
+                if found is not None:
+                    yield found
+
+    def named(self, path: str, text: str) -> list[tuple[str, str]]:
+        """Cut a file into (entry id or "", raw block). A copy without id in the archive is named
+        after its file."""
+        archived = path.startswith(f"{ARCHIVE}/")
+        grammar = self.grammar(path, text)
+        found: list[tuple[str, str]] = []
+        for raw, one in grammar.read(grammar.split(text), path=path):
+            name = one.id if one else ""
+            if one and archived and name == hand_id(path, one.summary, one.stored):
+                name = _COPY.sub("", PurePosixPath(path).stem)
+            found.append((name, raw))
+        return found
+
+
+def _open(base: Path, path: str, flags: int = 0) -> int | None:
+    """A file or folder below `base`, opened without following a link; None where it cannot be."""
+    parts = PurePosixPath(path).parts
+    last = _FLAGS | flags
+    try:
+        handle = os.open(base, _FLAGS | os.O_DIRECTORY if parts else last)
+        for nth, part in enumerate(parts):
+            upper = handle
+            step = last if nth == len(parts) - 1 else _FLAGS | os.O_DIRECTORY
+            try:
+                handle = os.open(part, step, dir_fd=upper)
+            finally:
+                os.close(upper)
+    except (OSError, ValueError):
+        return None
+    return handle
+
+
+def _pieces(base: Path, path: str) -> Iterator[str]:
+    """A file's text in pieces that end with a line, the last one apart."""
+    handle = _open(base, path)
+    if handle is None:
+        return
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        return
+    rest = ""
+    with open(handle, encoding="utf-8", errors="surrogateescape", newline="") as file:
+        try:
+            while piece := file.read(_PIECE):
+                head, newline, tail = (rest + piece).rpartition("\n")
+                if newline or len(tail) > _LONGEST:
+                    yield head + newline or tail
+                    tail = tail if newline else ""
+                rest = tail
+        except OSError:
+            return
+    if rest:
+        yield rest
+
+
+def _blocks(base: Path, path: str, cut: Callable[[str], list[str]]) -> Iterator[str]:
+    """The blocks of a file, never holding more of it than a piece and a block."""
+    rest = ""
+    for piece in _pieces(base, path):
+        parts = cut(rest + piece)
+        rest = parts.pop()
+        yield from parts
+        if len(rest) > _LONGEST:
+            yield rest
+            rest = ""
+    if rest:
+        yield rest
+
+
+def _settled(blocks: Iterable[str], grammar: Grammar, tier: Tier, path: str) -> Iterator[str]:
+    """Blocks without what stands between the marks of an unfinished merge.
+
+    An entry that only has the opening mark behind it is whole. Marks in an entry that fits its
+    checksum are its own text.
+    """
+    inside = False
+    for block in blocks:
+        marks = [] if "<<<<<<<" not in block and ">>>>>>>" not in block else _marks(block)
+        if not marks or (not inside and _fits(block, grammar, tier, path)):
+            if not inside:
+                yield block
+            continue
+        first = marks[0]
+        if not inside and first.group().startswith("<") and not block[first.end() :].strip():
+            yield block[: first.start()]
+        inside = marks[-1].group().startswith("<")
+
+
+def _marks(block: str) -> list[re.Match[str]]:
+    return list(_CONFLICT.finditer(block))
+
+
+def _fits(block: str, grammar: Grammar, tier: Tier, path: str) -> bool:
+    found = grammar.parse(block, tier=tier, path=path)
+    return found is not None and found.origin != "user"
+
+
+def document(raw: str, tier: Tier, path: str) -> Entry | None:
+    """Free text at the start of a file, such as a team file of the Node implementation, as one
+    entry that cannot be changed; None where there are but headings and comments."""
+    text = _COMMENT.sub("", raw.removeprefix("\ufeff")).strip()
+    lines = [line for line in text.split("\n") if line.strip() and not line.startswith("#")]
+    if not lines:
+        return None
+    stem = PurePosixPath(path).stem
+    kind = "handoff" if tier == "handoff" else _DOCUMENT_KINDS.get(stem, "observation")
+    summary = cap(one_line(text.split("\n")[0].lstrip("#")) or stem, 120)
+    return Entry(
+        id=hand_id(path, summary, EPOCH),
+        kind=kind,
+        summary=summary,
+        stored=EPOCH,
+        content=text,
+        tier=tier,
+        path=path,
+        digest=digest(raw),
+    )
