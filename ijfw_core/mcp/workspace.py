@@ -49,7 +49,7 @@ class Workspace:
 
     def settle(self) -> None:
         """Bring to the disk what a call wrote; its answer waited for the ledger alone."""
-        if self._project is not None:
+        if self._project is not None and self.changed:
             self._project.writer.unsettled.settle()
 
     def close(self) -> None:
