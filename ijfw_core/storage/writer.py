@@ -26,12 +26,13 @@ from ijfw_core.storage.blocks import MismatchError
 from ijfw_core.storage.commit import Committer, Cuts, now
 from ijfw_core.storage.ledger import Record, RunKind
 from ijfw_core.storage.roots import Roots
-from ijfw_core.text import digest, new_id, slug
+from ijfw_core.text import derived_id, digest, new_id, slug
 from ijfw_hookspecs import Change, Edit, Entry, Receipt, Store, Tier
 
 Status = Literal["written", "staged", "conflict", "unchanged", "withheld"]
 REPLANS = 3  # times a change is planned anew when an editor was faster
 _OPS = {"create": "write", "note": "write"}
+_NEW = frozenset({"create", "supersede", "addendum"})  # their entry has an id of its own
 _STAGING = frozenset({"proposal", "target", "of", "base", "run", "reason"})
 _KEPT = _STAGING - {"reason"} | {"key"}  # header values that the kernel made
 # Identities that the program makes; a rule for "key: value" must not take them for secrets.
@@ -156,14 +157,19 @@ class Writer(Committer):
                 self.write(records)
             except MismatchError:
                 continue
-            staged = all(edit.tier == "staged" for edit in edits)
-            return Outcome(
-                entry_id=receipt.entry_id,
-                status="staged" if staged else "written",
-                paths=tuple(dict.fromkeys(edit.path for edit in edits)),
-                change=records[0].group,
-            )
+            return self._outcome(receipt, edits, records)
         return self._stage(run, change, "the file was changed each time it was to be written")
+
+    def _outcome(
+        self, receipt: Receipt, edits: Sequence[Edit], records: Sequence[Record]
+    ) -> Outcome:
+        staged = all(edit.tier == "staged" for edit in edits)
+        return Outcome(
+            entry_id=receipt.entry_id,
+            status="staged" if staged else "written",
+            paths=tuple(dict.fromkeys(edit.path for edit in edits)),
+            change=records[0].group,
+        )
 
     def _check_edits(self, run: Run, change: Change, receipt: Receipt) -> None:
         """ValueError: a person has to decide. RefusedError: the store is wrong."""
@@ -176,12 +182,17 @@ class Writer(Committer):
                 raise ValueError("the entry has changed since it was read")
 
     def _records(
-        self, run: Run, change: Change, entry_id: str, edits: Sequence[Edit]
+        self,
+        run: Run,
+        change: Change,
+        entry_id: str,
+        edits: Sequence[Edit],
+        cuts: Cuts | None = None,
     ) -> list[Record]:
         at = self.clock()
         entry = change.entry
         extra = dict(entry.extra) if entry else {}
-        cuts: Cuts = {}
+        cuts = {} if cuts is None else cuts
         records: list[Record] = []
         group = new_id(at)
         main = next((edit for edit in edits if edit.entry_id == entry_id), edits[0])
@@ -246,9 +257,11 @@ class Writer(Committer):
         if target is not None:
             notes += [("target", target.path), ("of", target.id)]
             notes.append(("base", change.base or target.digest))
+        own_id = change.op in _NEW and change.entry is not None
+        base = dict(notes).get("base", "")
         return replace(
             wanted,
-            id=wanted.id if change.entry else new_id(self.clock()),
+            id=wanted.id if own_id else derived_id(wanted.stored, change.op, wanted.id, base),
             tier="staged",
             origin="auto" if change.entry is None else wanted.origin,
             extra=(*own, *notes),
