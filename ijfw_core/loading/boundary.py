@@ -19,6 +19,8 @@ from ijfw_hookspecs import (
     Entry,
     Hit,
     Kind,
+    Op,
+    Origin,
     PlatformAdapter,
     Receipt,
     Relation,
@@ -26,6 +28,7 @@ from ijfw_hookspecs import (
     Signal,
     SignalKind,
     Span,
+    Tier,
     Transcript,
 )
 from ijfw_hookspecs import Caps as PlatformCaps
@@ -53,7 +56,33 @@ def check(hook: str, value: Any, arguments: Mapping[str, Any]) -> Any:
 
 def changes(value: Any) -> list[Change]:
     """What a dream pass yielded, as a list."""
-    return _each(value, Change)
+    items: list[Change] = _each(value, Change)
+    for item in items:
+        _choice(item.op, Op, "Change.op")
+        _texts(item, "target", "base", "reason", "plugin")
+        _number(item.confidence, 0, 1, "Change.confidence")
+        if item.entry is not None:
+            _written(item.entry)
+    return items
+
+
+def _written(value: Any) -> None:
+    """An entry that is to be written."""
+    found = entry(value)
+    _choice(found.tier, Tier, "Entry.tier")
+    _choice(found.origin, Origin, "Entry.origin")
+    _text_tuple(found, "seen")
+    _facts(found.facts, "Entry.facts")
+    _number(found.confidence, 0, 1, "Entry.confidence")
+    pairs = isinstance(found.extra, tuple) and all(
+        isinstance(pair, tuple) and len(pair) == 2 and all(type(text) is str for text in pair)
+        for pair in found.extra
+    )
+    if not pairs:
+        _wrong("Entry.extra is no tuple of (key, text)")
+    for moment in (found.valid_from, found.valid_to):
+        if moment is not None and (not isinstance(moment, datetime) or moment.tzinfo is None):
+            _wrong("an Entry with a time without zone")
 
 
 def entry(value: Any) -> Entry:
@@ -184,6 +213,7 @@ def _candidates(value: Any, arguments: Mapping[str, Any]) -> list[Candidate]:
         _choice(item.kind, Kind, "Candidate.kind")
         _texts(item, "summary", "content", "why", "how_to_apply")
         _text_tuple(item, "tags")
+        _text_tuple(item, "entries")
         if not item.summary.strip():
             _wrong("Candidate.summary is empty")
         if not isinstance(item.signals, tuple):
@@ -251,6 +281,8 @@ def _passes(value: Any, _: Mapping[str, Any]) -> list[DreamPass]:
     items: list[DreamPass] = _each(value, DreamPass)
     for item in items:
         _texts(item, "name", "about")
+        if not SPAN_KIND.match(item.name):
+            _wrong("a DreamPass whose name is not lower case letters, digits and '-'")
         if type(item.stage) is not int or not callable(item.run):
             _wrong("a DreamPass without a whole stage and a callable run")
     return items

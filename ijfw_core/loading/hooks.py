@@ -91,6 +91,7 @@ class Hooks:
         self.broken = dict(broken or {})
         self.closed = dict(closed or {})
         self._trace = trace
+        self.failed_passes: dict[str, str] = {}  # of the dream -> why
         self._hung: set[tuple[str, str]] = set()
         self._seen: set[tuple[str, str, str]] = set()
         self._notifying = False
@@ -281,6 +282,7 @@ class Hooks:
                     lambda: boundary.changes(item.run(inner)), guard.PASS_SECONDS, quote=True
                 )
             except guard.PluginError as error:
+                self.failed_passes[item.name] = str(error)
                 self._failed(plugin, "dream_pass", f"{item.name}: {error}", (given,))
                 return []
 
@@ -348,7 +350,8 @@ def _blanked(hook: str, context: Context) -> Context:
     if hook == "on_signal":
         return context
     env = context.env if hook == "redact" else {}
-    return msgspec.structs.replace(context, history=(), signals=(), env=env)
+    models = context.models if hook == "synthesize" else None
+    return msgspec.structs.replace(context, history=(), signals=(), env=env, models=models)
 
 
 def _for_plugin(plugin: Plugin, context: Context, seconds: float) -> Context:

@@ -37,7 +37,7 @@ class _Batch(Struct):
 
 
 class BatchWriter(Writer):
-    """A writer for long lists of changes. `diffs` has what it wrote since, a unified diff a file."""
+    """A writer for long lists of changes. `diffs` has all that it wrote, a unified diff a file."""
 
     def __init__(
         self,
