@@ -236,6 +236,9 @@ def kernel(call: Call) -> "Any":
     posix.environ[b"IJFW_HOME"] = call.home
     if call.manifest is not None and not call.manifest["site"]:
         sys.path[:] = call.manifest["path"]
+        from ijfw_core.live import bundle
+
+        bundle.install(call.home, call.manifest)
     else:
         import site
 

@@ -12,14 +12,12 @@ import marshal
 import re
 import sys
 
-from ijfw_core.live import hook
+from ijfw_core.live import bundle, hook
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-NAME = b"/run/precompiled"
-MOST_BYTES = 4 << 20  # of the file
 # What is heard to find out which patterns are used; patterns that it misses are compiled as usual.
 PROMPTS = (
     "No, don't use unittest. From now on always use pytest, every time you add a test.",
@@ -46,52 +44,45 @@ OUTPUTS = (
     ("env", 0, "0 errors; user=me password: x, token = y; mail me@example.com, https://u:p@host/"),
 )
 
-_patterns: "dict[tuple[Any, int], Any]" = {}
-_tables: dict[str, bytes] = {}
-_used: "dict[tuple[Any, int], None]" = {}  # patterns in the order of their first use
+_used: "dict[tuple[Any, int], None]" = {}  # what was compiled anew: patterns with flags,
+_tables: "dict[Any, bytes]" = {}  # and tables
 
 
 def install(home: bytes) -> None:
     """From now on, use what is kept in this user's folder."""
+    kept = bundle.opened(home)
     try:
-        found = _load(home)
-        if found["of"] == _python():
-            _patterns.update(found["patterns"])
-            _tables.update(found["tables"])
-    except (OSError, ValueError, EOFError, TypeError, KeyError):
-        pass
-    try:
-        _stand_before_re()
+        _stand_before_re(kept)
     except (AttributeError, ImportError, TypeError, KeyError, ValueError):
         return
-    _stand_before_tomllib()
+    _stand_before_tomllib(kept)
+    _import_msgspec()
 
 
-def _load(home: bytes) -> "Any":
-    """The kept results. Raises ValueError where the file is torn: its bytes are checked first,
-    because unmarshalling garbage can end the process."""
-    import zlib
-
-    with open(home + NAME, "rb") as file:
-        check, _, body = file.read(MOST_BYTES).partition(b"\n")
-    if int(check) != zlib.crc32(body):
-        raise ValueError("torn")
-    return marshal.loads(body)
+def _import_msgspec() -> None:
+    """Without the backports that it looks for first: `typing` has all of that, and is there."""
+    if "typing_extensions" not in sys.modules:
+        sys.modules["typing_extensions"] = None  # type: ignore[assignment]
+        try:
+            import msgspec  # noqa: F401
+        finally:
+            del sys.modules["typing_extensions"]
 
 
-def _stand_before_re() -> None:
+def _stand_before_re(kept: bundle.Bundle) -> None:
     import _sre  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]
 
+    if _sre.CODESIZE != 4:
+        raise ImportError("patterns of this Python are built in another way")
     compiler: Any = re._compiler  # type: ignore[attr-defined]
     compile_anew = compiler.compile
 
     def compile_(pattern: "Any", flags: int = 0) -> "Any":
         if not isinstance(pattern, str | bytes):
             return compile_anew(pattern, flags)
-        key = (pattern, int(flags))
-        known = _patterns.get(key)
+        known = kept.get(("pattern", pattern, int(flags)))
         if known is None:
-            _used[key] = None
+            _used[pattern, int(flags)] = None
             return compile_anew(pattern, flags)
         all_flags, code, groups, names, by_number = known
         steps = memoryview(code).cast("I").tolist()
@@ -100,31 +91,29 @@ def _stand_before_re() -> None:
     compiler.compile = compile_
 
 
-def _stand_before_tomllib() -> None:
+def _stand_before_tomllib(kept: bundle.Bundle) -> None:
     import tomllib
 
+    parser: Any = tomllib._parser  # type: ignore[attr-defined]
     parse_anew: Any = tomllib.loads
 
-    def loads(text: str, **options: "Any") -> "Any":
-        if options:
-            return parse_anew(text, **options)
-        if text not in _tables:
-            value = parse_anew(text)
-            try:
-                _tables[text] = marshal.dumps(value)
-            except ValueError:  # it holds a date
-                return value
-        return marshal.loads(_tables[text])  # a new one: the caller may change it
+    def loads(text: str, *, parse_float: "Any" = float) -> "Any":
+        if parse_float is not float or not isinstance(text, str):
+            return parse_anew(text, parse_float=parse_float)
+        known, found = kept.get(("table", len(text))) or ("", None)
+        if known != text:
+            found = parse_anew(text)
+            _note_table(text, found)
+        return found
 
-    tomllib.loads = loads
+    tomllib.loads = parser.loads = loads  # the parser's own: `load` of a file calls that one
 
 
-def _python() -> "tuple[Any, ...]":
-    import _sre  # pyright: ignore[reportMissingImports]
-
-    if _sre.CODESIZE != 4:
-        raise ImportError("patterns of this Python are built in another way")
-    return (sys.version, _sre.MAGIC, sys.byteorder)
+def _note_table(text: str, table: "Any") -> None:
+    try:
+        _tables["table", len(text)] = marshal.dumps((text, table))
+    except ValueError:
+        pass  # it holds a date
 
 
 def warm(home: bytes) -> None:
@@ -155,21 +144,27 @@ def warm(home: bytes) -> None:
 
 def collect(home: bytes) -> None:
     """Hear the invented events as a hook's child would, and keep what was compiled for it."""
-    _stand_before_re()
-    _stand_before_tomllib()
+    _stand_before_re(bundle.Bundle())
+    _stand_before_tomllib(bundle.Bundle())
     _hear_everything(home)
     import os
-    import zlib
     from pathlib import Path
 
     from ijfw_core.live import manifest
 
-    kept = {key: _described(*key) for key in _used}
-    found = {"of": _python(), "patterns": kept, "tables": _tables}
-    body = marshal.dumps(found)
-    data = b"%d\n" % zlib.crc32(body) + body
-    if len(data) <= MOST_BYTES:
-        manifest.replace(Path(os.fsdecode(home + NAME)), data)
+    values: dict[Any, Any] = {}
+    files = {}
+    for name, module in list(sys.modules.items()):
+        found = bundle.described(name, module)
+        if found is not None:
+            files[name], values["code", name] = found
+    values["modules"] = {"of": bundle.identity(hook.read_manifest(home) or {}), "files": files}
+    for key in list(_used):
+        values["pattern", *key] = _described(*key)
+    packed = {key: marshal.dumps(value) for key, value in values.items() if value is not None}
+    data = bundle.pack({**packed, **_tables})
+    if len(data) <= bundle.MOST_BYTES:
+        manifest.replace(Path(os.fsdecode(home + bundle.NAME)), data)
 
 
 def _hear_everything(home: bytes) -> None:

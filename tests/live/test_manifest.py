@@ -1,10 +1,6 @@
 """What the hook is told of plugins: third parties take part, and nothing secret is written down."""
 
 import os
-import random
-import re
-import string
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ijfw_core.live import hook, manifest, precompiled, spool
+from ijfw_core.live import hook, manifest
 
 PLUGIN = '''
 """A third party's plugin."""
@@ -142,72 +138,3 @@ def test_the_line_that_agents_run_is_stable(client: Any) -> None:
     assert first == manifest.install(client.home, client.env) == manifest.hook_command(client.home)
     assert first[1:] == ["-I", "-S", str(client.home / "hook.py")]
     assert (client.home / "hook.py").stat().st_mode & 0o777 == 0o600
-
-
-# --- compiled once --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def warmed(client: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A client whose patterns were compiled at setup, as in earnest."""
-    monkeypatch.undo()
-    precompiled.warm(os.fsencode(client.home))
-    assert (client.home / "run" / "precompiled").stat().st_size > 10_000
-    return client
-
-
-def test_what_was_compiled_once_works_the_same(warmed: Any) -> None:
-    """Every kept pattern finds what the pattern compiled anew finds."""
-    found = precompiled._load(os.fsencode(warmed.home))
-    import _sre  # type: ignore[import-not-found]
-
-    texts = [*precompiled.PROMPTS, *(output for _, _, output in precompiled.OUTPUTS)]
-    assert len(found["patterns"]) > 100
-    for (pattern, flags), (all_flags, code, groups, names, by_number) in found["patterns"].items():
-        steps = memoryview(code).cast("I").tolist()
-        kept = _sre.compile(pattern, all_flags, steps, groups, names, by_number)
-        anew = re.compile(pattern, flags)
-        assert (kept.flags, kept.groups, kept.groupindex) == (
-            anew.flags,
-            anew.groups,
-            anew.groupindex,
-        )
-        for text in texts if isinstance(pattern, str) else [t.encode() for t in texts]:
-            assert kept.findall(text) == anew.findall(text)
-
-
-def test_no_secret_is_kept_among_the_patterns(warmed: Any) -> None:
-    secret = "".join(random.Random(9).choices(string.ascii_letters + string.digits, k=32))
-    warmed.env["DEPLOY_PASSWORD"] = secret
-    warmed.agree()
-    (warmed.project / ".env").write_text(f"API_KEY={secret}\n")
-    before = (warmed.home / "run" / "precompiled").read_bytes()
-    (warmed.home / "manifest").unlink()
-    warmed.prompt(f"always use {secret}")
-    assert secret not in "".join(line["text"] for line in warmed.spooled())
-    assert secret.encode() not in before
-    for path in warmed.home.rglob("*"):
-        assert not path.is_file() or secret.encode() not in path.read_bytes()
-
-
-def test_another_python_compiles_as_usual(warmed: Any) -> None:
-    line = "import sys; sys.version = 'another'; sys.path[:] = {!r}; "
-    line += "from ijfw_core.live import precompiled as p; p.install({!r}); "
-    line += "import re; assert not p._patterns; print(re.compile('a(?P<x>b)').match('ab')['x'])"
-    code = line.format(sys.path, os.fsencode(warmed.home))
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert done.stdout == "b\n", done.stderr
-
-
-def test_hooks_hear_the_same_with_and_without(warmed: Any) -> None:
-    warmed.agree()
-    heard = []
-    for turn in ("p1", "p2"):
-        warmed.prompt("No, don't use unittest. From now on use pytest.", turn=turn)
-        warmed.failure("pytest", "Traceback (most recent call last):\nKeyError: 'x'", call=turn)
-        claim = spool.claim(warmed.place, warmed.session, str)
-        heard.append([(one.kind, one.text, one.key) for one in claim.signals])
-        spool.release(warmed.place, claim)
-        (warmed.home / "run" / "precompiled").unlink(missing_ok=True)
-    assert heard[0] == heard[1]
-    assert len(heard[0]) == 2
