@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "bench": ("bench", "bench", "Measure recall on a labelled set."),
     "plugins": ("plugins", "plugins", "List, enable, disable and inspect plugins."),
     "config": ("plugins", "config", "Show every setting and where it comes from."),
+    "keys": ("keys", "keys", "Keep a model provider's API key in the system's keyring."),
     "consent": ("consent", "consent", "Whether this project's sessions may be remembered."),
     "status": ("doctor", "status", "Projects, consent, last sessions and what waits."),
     "doctor": ("doctor", "doctor", "Check that everything works, and say what to do."),
