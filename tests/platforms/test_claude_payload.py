@@ -80,6 +80,14 @@ def test_the_environment_fills_in() -> None:
     assert (found.session, found.cwd) == ("s9", "/p")
 
 
+def test_hooks_that_another_client_runs_are_not_heard_twice() -> None:
+    payload = json.dumps({**COMMON, "prompt": "use pytest"}).encode()
+    env = {"COPILOT_CLI": "1"}
+    assert ClaudeCode().parse("UserPromptSubmit", payload, env) is None
+    inside = {**env, "CLAUDECODE": "1"}  # started in a shell of the other
+    assert ClaudeCode().parse("UserPromptSubmit", payload, inside) is not None
+
+
 def test_prompt() -> None:
     text = "use pytest\n<system-reminder>x</system-reminder>" + wrap_memory("old")
     found = parsed("UserPromptSubmit", prompt=text)

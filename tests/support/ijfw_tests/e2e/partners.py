@@ -2,8 +2,13 @@
 
 from ijfw_tests.e2e.client import Client
 from ijfw_tests.e2e.clients.claude_code import CLAUDE_CODE
+from ijfw_tests.e2e.clients.copilot_cli import COPILOT_CLI
+from ijfw_tests.e2e.clients.codex import CODEX
 
-KNOWN = (CLAUDE_CODE,)
+KNOWN = (
+    CLAUDE_CODE,
+    CODEX,
+)
 
 
 def partner_of(client: Client) -> Client | None:
