@@ -2,11 +2,12 @@
 
 from ijfw_tests.e2e.client import Client
 from ijfw_tests.e2e.clients.claude_code import CLAUDE_CODE
-from ijfw_tests.e2e.clients.copilot_cli import COPILOT_CLI
 from ijfw_tests.e2e.clients.codex import CODEX
+from ijfw_tests.e2e.clients.copilot_cli import COPILOT_CLI
 
 KNOWN = (
     CLAUDE_CODE,
+    COPILOT_CLI,
     CODEX,
 )
 
