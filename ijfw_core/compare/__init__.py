@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from ijfw_core.compare.ranking import Index, index_of
 
-__all__ = ["Index", "Verdict", "body", "compare", "index_of"]
+__all__ = ["Index", "Verdict", "alike", "body", "compare", "index_of", "strip_parts"]
 
 
 class Verdict(NamedTuple):
@@ -34,8 +34,24 @@ def compare(a: str, b: str) -> Verdict:
     return judge(Note(a), Note(b))
 
 
+def alike(a: str, b: str) -> float:
+    """How much two notes have in common: the share of their content words that both have, 0..1.
+
+    0 where a number, a name, a denial or an opposite stands in one only, however like they are.
+    """
+    from ijfw_core.compare.rule import likeness
+
+    return likeness(a, b)
+
+
+def strip_parts(content: str) -> str:
+    """A content without what merges and addenda put behind it: it speaks of what was."""
+    return content.partition("\n\n<!-- ijfw addendum ")[0]
+
+
 def body(summary: str, content: str) -> str:
     """What is compared of a memory: its content, with the summary where that says more."""
+    content = strip_parts(content)
     bare = summary.strip().rstrip(".").casefold()
     if not content.strip():
         return summary

@@ -109,3 +109,19 @@ def _resemblance(a: Note, b: Note) -> Verdict:
     if both >= NEAR_SHINGLES * len(a.shingles | b.shingles):
         return Verdict("near", "alike in spelling")
     return Verdict("new", "another subject")
+
+
+def likeness(first: str, second: str) -> float:
+    """See `ijfw_core.compare.alike`."""
+    a, b = Note(first), Note(second)
+    if _critical(a) != _critical(b) or not a.stems | b.stems:
+        return 0.0
+    return len(a.stems & b.stems) / len(a.stems | b.stems)
+
+
+def _critical(note: Note) -> frozenset[str]:
+    """The words of a note of which each may change its meaning."""
+    table = words()
+    turning = table["negators"] | table["binding"] | opposites().keys()
+    marked = {w.text for w in note.plain if w.number or w.name or w.text in turning}
+    return frozenset(marked | set(note.rates)) | note.code

@@ -6,6 +6,7 @@ from msgspec import Meta, Struct
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 Count = Annotated[int, Meta(ge=0, le=1_000_000)]
+Dollars = Annotated[float, Meta(ge=0, le=1_000_000)]
 
 # Plugins without which IJFW cannot work, and the hook each answers. One may be disabled only
 # where `[plugins.replace]` names an enabled plugin that takes its place.
@@ -34,6 +35,12 @@ PROJECT_NEVER = {
     "plugins.replace",
     "plugins.settings",
     "automem.model",
+    "automem.calls_per_session",
+    "automem.calls_per_night",
+    "automem.tokens_per_day",
+    "automem.dollars_per_month",
+    "automem.answer_tokens",
+    "automem.prices",
     "recall.vectors",
 }
 
@@ -66,9 +73,15 @@ class Plugins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Automem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The model that may turn signals into memories; "off" calls none."""
+    """The model that may turn signals into memories; "off" calls none. And what it may cost."""
 
     model: str = "off"
+    calls_per_session: Count = 1  # that were answered; one that failed is tried again
+    calls_per_night: Count = 3  # of a project's dream
+    tokens_per_day: Count = 20_000  # read and written, of all projects, by UTC days
+    dollars_per_month: Dollars = 0.0  # of all projects, by UTC months; 0: no limit in dollars
+    answer_tokens: Count = 2000  # the longest answer; more for models that think first
+    prices: dict[str, tuple[Dollars, Dollars]] = {}  # model -> dollars a million tokens in, out
 
 
 class Dream(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -82,6 +95,9 @@ class Dream(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     prune_days: Count = 30  # journal records that were never promoted
     stale_days: Count = 90  # entries that nothing refers to, staged files
     cross_projects: Count = 3  # projects that must agree before a memory becomes global
+    curated_entries: Count = 400  # of automation's own in knowledge.md; what is beyond is archived
+    curated_bytes: Count = 262_144  # of these entries
+    global_memory: bool = False  # whether what holds in many projects is lifted to global memory
 
 
 class Prelude(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -19,6 +19,7 @@ FACE = {
     "ijfw_core.edits",
     "ijfw_core.grammar",
     "ijfw_core.compare",
+    "ijfw_core.curation",
     "ijfw_core.storekit",
     "ijfw_core.testing",
     "ijfw_core.jsonlog",
