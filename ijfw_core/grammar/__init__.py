@@ -2,6 +2,7 @@
 
     entry      blocks of knowledge.md, team, global and staged files
     journal    records of project-journal.md
+    topic      blocks of topic files, in the layout of Claude Code's own memory folder
     lessons    lines of the audit log
     parts      text of one entry inside another's
 
@@ -13,7 +14,7 @@ text.
 from ijfw_core.grammar.fields import EPOCH, checksum, hand_id, is_id
 from ijfw_core.grammar.lessons import Lesson
 
-from . import entry, journal, lessons, parts
+from . import entry, journal, lessons, parts, topic
 
 __all__ = [
     "EPOCH",
@@ -25,4 +26,5 @@ __all__ = [
     "journal",
     "lessons",
     "parts",
+    "topic",
 ]

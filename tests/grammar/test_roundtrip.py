@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ijfw_core.grammar import Lesson, entry, journal, lessons
-from ijfw_hookspecs import Entry
+from ijfw_core.grammar import Lesson, entry, journal, lessons, topic
+from ijfw_hookspecs import Entry, Tier
 
 # Pieces that are written by the grammars themselves, and what breaks naive ones.
 PIECES = [
@@ -18,7 +18,10 @@ PIECES = [
     "**decision** ", "[a, b]: ", ": ", "  ", " <!-- ijfw ", " -->", "<!-- ijfw addendum -->",
     "<!-- /ijfw addendum -->", "id=x", 'sum="', "\ufeff", "\u2028", "\x85", "\x00", "\udce9",
     "\ud83d", "\ude00", "<<<<<<< HEAD", "```", '"', "[", "]", "{", "fact: [a, b, c]", "key: v",
-    "é", "日本", " ", "x",
+    "é", "日本", " ", "x", "<!-- ijfw addendum id=a kind=pattern -->",
+    "<!-- /ijfw addendum id=a -->",
+    "name: n", "description: d", "kind: pattern", "metadata:", "  type: user", "- ", "'",
+    "facts: [[",
 ]  # fmt: skip
 ANY_TEXT = st.characters(exclude_categories=()) | st.sampled_from(PIECES)
 TEXTS = st.lists(ANY_TEXT, max_size=25).map("".join)
@@ -27,7 +30,10 @@ IDS = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9:._/#-]{0,20}", fullmatch=True)
 TIMES = st.datetimes(datetime(1970, 1, 2), datetime(2100, 1, 1)).map(
     lambda t: t.replace(microsecond=t.microsecond // 1000 * 1000, tzinfo=UTC)
 )
-EXTRA = st.tuples(st.sampled_from(["key", "near", "x-note", "Proposal", "of", "base"]), TEXTS)
+NAMES = ["key", "near", "x-note", "Proposal", "of", "base", "name", "type", "x-type", "x-x-tier",
+         "kind", "tier", "fact", "facts", "description", "summary", "metadata"]  # fmt: skip
+EXTRA = st.tuples(st.sampled_from(NAMES[:6]), TEXTS)
+TOPIC_EXTRA = st.lists(st.tuples(st.sampled_from(NAMES), TEXTS), max_size=3).map(tuple)
 
 
 @st.composite
@@ -75,12 +81,40 @@ def test_a_record_is_read_back(one: Entry) -> None:
     assert bare(journal.parse(journal.render(one))) == one
 
 
+@given(entries(), TOPIC_EXTRA, st.sampled_from(["knowledge", "journal"]))
+def test_a_topic_is_read_back(one: Entry, extra: tuple[tuple[str, str], ...], tier: Tier) -> None:
+    one = replace(one, extra=extra, tier=tier)
+    for block in (topic.render(one), topic.render_addendum(one)):
+        assert topic.split(block) == [block]
+        found = topic.parse(block)
+        assert found is not None
+        assert replace(found, digest="") == one
+        assert topic.update(block, one) == block
+
+
+@given(entries(), entries(), st.booleans(), TOPIC_EXTRA)
+def test_an_update_of_a_topic_gives_the_wanted_state(
+    old: Entry, new: Entry, crlf: bool, extra: tuple[tuple[str, str], ...]
+) -> None:
+    new = replace(new, id=old.id, extra=extra, tier="journal")
+    for render in (topic.render, topic.render_addendum):
+        block = render(old)
+        if crlf and "\r" not in block:
+            block = block.replace("\n", "\r\n")
+            new = replace(new, content="a\nb", why="", how_to_apply="")
+        found = topic.parse(topic.update(block, new))
+        assert found is not None
+        assert replace(by_key(found), tier=found.tier) == replace(by_key(new), tier="journal")
+
+
 @given(st.lists(entries(), max_size=3))
 def test_rendered_blocks_stay_apart(many: list[Entry]) -> None:
     raws = [entry.render(one) for one in many]
     assert entry.split("".join(raws)) == raws
     records = [journal.render(one) for one in many]
     assert journal.split("".join(records)) == records
+    topics = [(topic.render if n == 0 else topic.render_addendum)(e) for n, e in enumerate(many)]
+    assert topic.split("".join(topics)) == topics
 
 
 @given(TEXTS)
@@ -88,7 +122,7 @@ def test_rendered_blocks_stay_apart(many: list[Entry]) -> None:
 @example("\ufeff---\ntype: decision\n---\n")
 @example("---\ntype: a\n---\ntype: b\n---\n")
 def test_any_text_is_its_blocks(text: str) -> None:
-    for cut in (entry.split, journal.split, lessons.split):
+    for cut in (entry.split, journal.split, lessons.split, topic.split):
         parts = cut(text)
         assert "".join(parts) == text
         assert all(parts)
@@ -96,10 +130,18 @@ def test_any_text_is_its_blocks(text: str) -> None:
 
 @given(TEXTS)
 def test_no_parser_raises(text: str) -> None:
-    for prefix in ("", "---\ntype: decision\n", "---\ntype: a\n---\n", "- [t] **decision** "):
+    marks = "<!-- ijfw addendum id=a kind=pattern -->\n"
+    for prefix in (
+        "",
+        "---\ntype: decision\n",
+        "---\ntype: a\n---\n",
+        "- [t] **decision** ",
+        marks,
+    ):
         whole = prefix + text
         list(entry.read(entry.split(whole)))
         list(journal.read(journal.split(whole)))
+        list(topic.read(topic.split(whole)))
         lessons.read(whole)
         lessons.parse("- [2026-05-01] **write** run=" + text)
         entry.parse(whole)
@@ -178,6 +220,11 @@ HOSTILE = [
     '- [t] **decision** []: x <!-- ijfw a="' + "\\" * 1_000_000 + " -->",
     "- [2026-05-01] **write** " + "run=x " * 200_000,
     "- [2026-05-01] **write** run=" + "x" * 1_000_000,
+    "<!-- ijfw addendum id=a kind=b -->\n" * 30_000,
+    "<!-- ijfw addendum id=" + "a --> " * 200_000,
+    "---\nname: n\n" + "  folded\n" * 100_000,
+    "---\nname: n\nfacts: [" + "[a, " * 200_000 + "\n---\n",
+    "---\nname: " + "'" * 500_000 + "\n---\n" + "\n" * 500_000,
 ]
 
 
@@ -187,4 +234,5 @@ def test_hostile_text_is_read_to_its_end(nth: int) -> None:
     text = HOSTILE[nth]
     assert "".join(raw for raw, _ in entry.read(entry.split(text))) == text
     assert "".join(raw for raw, _ in journal.read(journal.split(text))) == text
+    assert "".join(raw for raw, _ in topic.read(topic.split(text))) == text
     lessons.read(text)

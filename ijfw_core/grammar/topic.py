@@ -1,0 +1,399 @@
+"""The blocks of a topic file: one memory a file, in the layout of Claude Code's own memory folder.
+
+    ---
+    name: short-name
+    description: summary
+    type: user | feedback | project | reference
+    kind: decision
+    ...                                        further header lines, as in an entry block
+    ---
+
+    text
+
+    <!-- ijfw addendum id=.. kind=.. summary=.. stored=.. ... -->
+    ## Auto-memory addendum (date)
+    text
+    <!-- /ijfw addendum id=.. -->
+
+The first block is all up to the first addendum; each addendum is a block and a memory of its own,
+on the same topic. Text has the same escapes and labels as in an entry block, so no text of a memory
+is taken for a mark. Headers written by others are read as far as they are plain: nested `metadata`,
+lists and folded values, quotes of both kinds; a file without a header is its text.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import PurePosixPath
+from typing import NamedTuple, get_args
+
+from msgspec.structs import replace
+
+from ijfw_core.grammar.body import Body, compose, decompose
+from ijfw_core.grammar.fields import EPOCH, Names, body_of, checksum, fill, grouped, rows
+from ijfw_core.grammar.scalars import atom, atoms, flow, quote, unflow, unscalar
+from ijfw_core.text import cap, digest, format_time, one_line, slug
+from ijfw_hookspecs import Entry, Kind, Tier
+
+MAX_HEADER = 64  # lines, as in an entry block
+KINDS = {"user": "preference", "feedback": "preference"}  # of a header that names no kind
+TYPES = {"preference": "feedback"}  # the word that Claude Code has for a kind; else "project"
+
+_OURS = ("name", "description", "summary", "type", "kind", "tier", "facts", "metadata")
+_LISTS = ("tags", "seen", "facts")  # written by `flow`, or as they were read
+_HEAD = ("type", "summary")
+_SHIELDED = re.compile(r"(?:x-)*(?:name|description|summary|type|kind|tier|facts?|metadata)\Z")
+_KEY = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]+(.*)|[ \t\r]*)\Z", re.S)
+_OPEN = re.compile(r"^<!-- ijfw addendum (id=[^\n]*) -->[ \t\r]*$", re.M)
+_CLOSE = re.compile(r"^<!-- /ijfw addendum id=[^\n]* -->[ \t\r]*$", re.M)
+_LEAD = re.compile(r"(?:^|\n)(\r?\n)\Z")  # the empty line in front goes with an addendum
+_TITLE = re.compile(r"## Auto-memory addendum \([^)\n]*\)\n")
+_PLAIN = re.compile(r"[^\W_][\w ./()+,;%-]*(?<! )\Z")  # a value that YAML takes as it is
+_WORDS = re.compile(r"(?:true|false|null|yes|no|on|off|[\d.]+)\Z", re.I)  # ... but as no text
+_FORCED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
+_HEADING = re.compile(r"^#+[ \t]*")
+
+
+class _Item(NamedTuple):
+    """One key of a header with the raw lines that belong to it; "" for a comment or blank line."""
+
+    key: str
+    value: str
+    raw: str
+
+
+class _Header(NamedTuple):
+    items: list[_Item]
+    fences: tuple[str, str]  # with what stands in front of the first
+    eol: str
+    body: int
+
+
+def split(text: str) -> list[str]:
+    """Cut a file into blocks; `"".join(split(text)) == text` for every text."""
+    cuts: list[int] = []
+    for mark in _OPEN.finditer(text):
+        if _opened(mark[1]) is None:
+            continue
+        lead = _LEAD.search(text[max(mark.start() - 3, 0) : mark.start()])
+        cuts.append(mark.start() - (len(lead[1]) if lead else 0))
+    edges = [0, *cuts, len(text)]
+    return [text[a:b] for a, b in pairwise(edges) if a < b]
+
+
+def parse(block: str, *, tier: Tier = "knowledge", path: str = "", nth: int = 0) -> Entry | None:
+    """The entry in a block, or None where it has neither header nor mark. `nth` counts equal
+    entries without id in front of it."""
+    opening = _OPEN.match(_bare(block))
+    pairs = _opened(opening[1]) if opening else None
+    if opening and pairs is not None:
+        return _entry(pairs, _addendum_text(block, opening), block, tier, path, nth)
+    header = _header(block)
+    if header is None:
+        return None
+    text = block[header.body :]
+    if header.eol == "\r\n":
+        text = text.replace("\r\n", "\n")
+    text = text.removeprefix("\n").removesuffix("\n")
+    return _entry(_pairs(header), decompose(text), block, tier, path, nth)
+
+
+def read(
+    blocks: Iterable[str], *, tier: Tier = "knowledge", path: str = ""
+) -> Iterator[tuple[str, Entry | None]]:
+    """The blocks of one file with their entries, each with an id of its own in that file. Text
+    without a header at the start of a file is an entry of its user."""
+    names = Names()
+    for nth, block in enumerate(blocks):
+        entry = parse(block, tier=tier, path=path)
+        if entry is None and nth == 0 and block.strip("\ufeff \t\r\n"):
+            body = decompose(block.removeprefix("\ufeff").strip("\n"))
+            entry = _entry([], body, block, tier, path, 0)
+        yield block, names.name(entry) if entry else None
+
+
+def render(entry: Entry) -> str:
+    """The first block of a new file; `parse` gives the entry back.
+
+    Raises ValueError where no reader would take it: kind, id or key no word, or a header too long.
+    """
+    lines = _bounded([_line(name, value, "\n") for name, value in _rows(entry)])
+    return f"---\n{lines}---\n\n{compose(body_of(entry))}\n"
+
+
+def render_addendum(entry: Entry) -> str:
+    """The block of an entry behind that of another on the same topic; `parse` gives it back."""
+    pairs = [("kind" if n == "type" else n, value) for n, value in rows(_shielded(entry))]
+    if entry.tier == "journal":
+        pairs.append(("tier", "journal"))
+    pairs.sort(key=lambda pair: pair[0] != "id")
+    meta = " ".join(f"{name}={atom(value)}" for name, value in pairs)
+    date = format_time(entry.stored)[:10]
+    return (
+        f"\n<!-- ijfw addendum {meta} -->\n## Auto-memory addendum ({date})\n"
+        f"{compose(body_of(entry))}\n<!-- /ijfw addendum id={atom(entry.id)} -->\n"
+    )
+
+
+def update(block: str, entry: Entry) -> str:
+    """The block with the wanted state of its entry: only header lines that changed, and the body if
+    its text changed, are written anew. An unchanged entry gives the block itself.
+
+    Raises ValueError for text without header or mark: it has no place for values.
+    """
+    old = parse(block, tier="knowledge", path=entry.path)
+    if old is None:
+        raise ValueError("not a topic that could be changed: it has no header")
+    if _OPEN.match(_bare(block)):
+        same = replace(old, id=entry.id, path=entry.path, digest=entry.digest)
+        if same == entry:
+            return block
+        return render_addendum(entry)
+    header = _header(block)
+    assert header is not None
+    want, have = grouped(_rows(entry)), grouped(_rows(replace(old, id=entry.id)))
+    changed = {name for name in want | have if want.get(name) != have.get(name)}
+    new_body = body_of(entry) != body_of(old)
+    if not changed and not new_body:
+        return block
+    if entry.id != next((unscalar(v) for k, v, _ in header.items if k == "id"), ""):
+        changed.add("id")
+    if "sum" in changed:
+        changed.add("origin")
+    lines: list[str] = []
+    written: set[str] = set()
+    for key, _, raw in header.items:
+        if key not in changed:
+            lines.append(raw)
+        elif key not in written:
+            written.add(key)
+            lines += [_line(key, value, header.eol) for value in want.get(key, [])]
+    for name, values in want.items():
+        if name in changed and name not in written:
+            lines += [_line(name, value, header.eol) for value in values]
+    text = f"\n{compose(body_of(entry))}\n".replace("\n", header.eol)
+    body = text if new_body else block[header.body :]
+    return header.fences[0] + _bounded(lines) + header.fences[1] + body
+
+
+def is_addendum(block: str) -> bool:
+    """Whether a block is one behind the first of its file."""
+    return _OPEN.match(_bare(block)) is not None
+
+
+def _bare(block: str) -> str:
+    """A block without the empty line at its start."""
+    return block.removeprefix("\r").removeprefix("\n")
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+def _entry(
+    pairs: list[tuple[str, str]], body: Body, block: str, tier: Tier, path: str, nth: int
+) -> Entry:
+    """The entry of named values and texts."""
+    ours: dict[str, str] = {}
+    rest: list[tuple[str, str]] = []
+    for name, value in pairs:
+        if name == "facts":
+            rest += [("fact", fact) for fact in _facts(value)]
+        elif name not in _OURS:
+            bare = name.removeprefix("x-")
+            rest.append((bare if bare != name and _SHIELDED.match(bare) else name, value))
+        elif name not in ours:
+            ours[name] = value
+    summary = ours.get("description") or ours.get("summary") or ours.get("name") or ""
+    if "kind" in ours:  # written by us
+        summary = ours.get("description", ours.get("summary", ""))
+    elif not summary:
+        first = next((line for line in body.content.split("\n") if line.strip()), "")
+        summary = cap(one_line(_HEADING.sub("", first)), 120) or PurePosixPath(path).stem
+    name = ours.get("name", "")
+    if name and name not in (slug(summary), summary):
+        rest.insert(0, ("name", name))
+    word = ours.get("type", "") or PurePosixPath(path).name.partition("_")[0]
+    return fill(
+        Entry(
+            id="",
+            kind=ours.get("kind") or _kind(word),
+            summary=summary,
+            stored=EPOCH,
+            content=body.content,
+            why=body.why,
+            how_to_apply=body.how_to_apply,
+            tier=_tier(tier, ours.get("tier", "")),
+            path=path,
+            digest=digest(block),
+        ),
+        rest,
+        nth,
+    )
+
+
+def _kind(word: str) -> str:
+    return word if word in get_args(Kind) else KINDS.get(word, "observation")
+
+
+def _tier(asked: Tier, said: str) -> Tier:
+    """Files of knowledge and journal are the same; a header line tells which an entry is of."""
+    if asked not in ("knowledge", "journal"):
+        return asked
+    return "journal" if said == "journal" else "knowledge"
+
+
+def _rows(entry: Entry) -> list[tuple[str, str]]:
+    """The header of an entry, in the order in which it is written."""
+    name, first = slug(entry.summary), entry.extra[:1]
+    if first and first[0][0] == "name" and first[0][1] not in ("", name, entry.summary):
+        name = first[0][1]
+        entry = replace(entry, extra=entry.extra[1:])
+    named = rows(_shielded(replace(entry, facts=())))
+    found = [
+        ("name", name),
+        ("description", entry.summary),
+        ("type", TYPES.get(entry.kind, "project")),
+        ("kind", entry.kind),
+        *((n, v if n != "sum" else checksum(entry)) for n, v in named if n not in _HEAD),
+    ]
+    if entry.facts:
+        facts = ("[" + ", ".join(map(quote, fact)) + "]" for fact in entry.facts)
+        found.append(("facts", f"[{', '.join(facts)}]"))
+    if entry.tier == "journal":
+        found.append(("tier", "journal"))
+    return found
+
+
+def _shielded(entry: Entry) -> Entry:
+    """The entry with unknown keys that would be read as ours under another name."""
+    extra = tuple((f"x-{n}" if _SHIELDED.match(n) else n, v) for n, v in entry.extra)
+    return entry if extra == entry.extra else replace(entry, extra=extra)
+
+
+def _facts(value: str) -> Iterator[str]:
+    """The lists in a list; a value that is none as it is."""
+    at = value.find("[") + 1
+    found: list[str] = []
+    while at and (start := value.find("[", at)) >= 0:
+        item = unflow(value, start)
+        if item is None:
+            break
+        found.append(value[start : item[1]])
+        at = item[1]
+    yield from found or [value]
+
+
+# --- headers --------------------------------------------------------------------------------------
+
+
+def _header(block: str) -> _Header | None:
+    """The header of a block, or None. Looks at no more than 66 lines."""
+    start = 1 if block.startswith("\ufeff") else 0
+    end = block.find("\n", start)
+    if end < 0 or not _is_fence(block[start:end]):
+        return None
+    fence = block[: end + 1]
+    items: list[_Item] = []
+    at = end + 1
+    for _ in range(MAX_HEADER + 1):
+        end = block.find("\n", at)
+        line = block[at:end] if end >= 0 else block[at:]
+        raw = block[at : end + 1] if end >= 0 else line
+        if _is_fence(line):
+            eol = "\r\n" if line.endswith("\r") else "\n"
+            return _Header(items, (fence, raw), eol, at + len(raw)) if items else None
+        if end < 0:
+            return None
+        match = _KEY.match(line)
+        if match:
+            items.append(_Item(match[1], match[2] or "", raw))
+        elif not line.strip() or line.startswith("#"):
+            items.append(_Item("", "", raw))
+        elif items and line[0] in " \t-":
+            items[-1] = items[-1]._replace(raw=items[-1].raw + raw)
+        else:
+            return None
+        at = end + 1
+    return None
+
+
+def _pairs(header: _Header) -> list[tuple[str, str]]:
+    """Every key with its value; those of a nested `metadata` stand for themselves."""
+    found: list[tuple[str, str]] = []
+    nested: list[tuple[str, str]] = []
+    for item in header.items:
+        lines = [line.strip() for line in item.raw.split("\n")[1:] if line.strip()]
+        if item.key == "metadata":
+            inner = [match for line in lines if (match := _KEY.match(line))]
+            nested += [(match[1], _value(match[2] or "", [])) for match in inner]
+        elif item.key:
+            found.append((item.key, _value(item.value, lines)))
+    names = {"type": "type", "originSessionId": "session"}
+    have = {name for name, _ in found}
+    return found + [
+        (names[name], value) for name, value in nested if name in names and names[name] not in have
+    ]
+
+
+def _value(first: str, more: list[str]) -> str:
+    """A value as YAML writers give it: quoted, folded over lines, or a list of lines."""
+    first = first.strip(" \t\r")
+    if more and not first and all(line.startswith("- ") for line in more):
+        return flow(_value(line[2:], []) for line in more)
+    if first.rstrip("+-0123456789") in (">", "|"):
+        return ("\n" if first[0] == "|" else " ").join(more)
+    text = " ".join([first, *more]) if more else first
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1].replace("''", "'")
+    return unscalar(text)
+
+
+def _line(name: str, value: str, eol: str) -> str:
+    written = value if name in _LISTS and value.startswith("[") else _scalar(value)
+    return f"{name}: {written}{eol}"
+
+
+def _scalar(value: str) -> str:
+    """A value that our reader and those of YAML take for the same text."""
+    if _PLAIN.match(value) and not _WORDS.match(value):
+        return value
+    if _FORCED.search(value):
+        return quote(value)
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _bounded(lines: list[str]) -> str:
+    if len(lines) > MAX_HEADER:
+        raise ValueError(f"a header holds at most {MAX_HEADER} lines, not {len(lines)}")
+    return "".join(lines)
+
+
+def _is_fence(line: str) -> bool:
+    return line.startswith("---") and line.rstrip(" \t\r") == "---"
+
+
+# --- addenda --------------------------------------------------------------------------------------
+
+
+def _opened(inner: str) -> list[tuple[str, str]] | None:
+    """The values of an opening mark, or None where it is none of ours."""
+    found, end = atoms(inner)
+    if end != len(inner) or not any(item.name == "kind" for item in found):
+        return None
+    return [(item.name, item.value) for item in found]
+
+
+def _addendum_text(block: str, opening: re.Match[str]) -> Body:
+    """The text of an addendum. What a hand wrote behind its end belongs to it."""
+    text = _bare(block)[opening.end() :]
+    if opening.group().endswith("\r"):
+        text = text.replace("\r\n", "\n")
+    text = text.removeprefix("\n")
+    title = _TITLE.match(text)
+    text = text[title.end() :] if title else text
+    close = _CLOSE.search(text)
+    if close is None:
+        return decompose(text.removesuffix("\n"))
+    behind = text[close.end() :].strip("\n")
+    text = text[: close.start()].removesuffix("\n")
+    return decompose(f"{text}\n{behind}" if behind else text)
