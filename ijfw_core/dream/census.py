@@ -124,6 +124,10 @@ class Census:
         )
         return float(row.fetchone()[0] or 0.0)
 
+    def keyed(self, key: str) -> list[Entry]:
+        """Entries of all tiers with this key, oldest first."""
+        return self.entries("key = ?", (key,), RANK)
+
     def heard(self, key: str) -> list[str]:
         """The sessions in which the log heard a key, oldest first."""
         rows = self.db.execute("SELECT session FROM heard WHERE key = ? ORDER BY nth", (key,))
@@ -238,3 +242,17 @@ def _row(entry: Entry, tier: Tier, gen: int) -> tuple[str | float | bytes, ...]:
     key = dict(entry.extra).get("key", "")
     stored = entry.stored.timestamp()
     return tier, entry.id, entry.digest, entry.path, key, stored, gen, _encode(entry)
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy the table of one private folder to another; nothing where there is none."""
+    if not (source / "index" / NAME).exists():
+        return
+    here, there = Census(source), Census(target)
+    try:
+        mark = there.meta("mark")
+        here.db.backup(there.db)
+        there.set("mark", mark)
+    finally:
+        here.close()
+        there.close()

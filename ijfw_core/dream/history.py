@@ -62,6 +62,12 @@ def update(census: Census, place: Roots) -> None:
             _read_all(census, place)
 
 
+def stamp(census: Census) -> str:
+    """How far ledger and log were read, as a digest: every change of memory moves it."""
+    rows = census.db.execute("SELECT key, value FROM meta WHERE key LIKE 'read %' ORDER BY key")
+    return digest("\0".join(f"{key} {value}" for key, value in rows))
+
+
 def _read_all(census: Census, place: Roots) -> bool:
     """False where what was read before has changed."""
     for path in _months(place):

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from ijfw_core.dream.census import RANK, Census
+from ijfw_core.dream.census import Census
 from ijfw_core.loading.settings import Dream
 from ijfw_core.recall.memory import MemoryView
 from ijfw_hookspecs import Candidate, Entry, Hit, Query, Request, Tier
@@ -73,7 +73,7 @@ class Nightly:
 
     def keyed(self, key: str) -> Sequence[Entry]:
         """Entries with this key, oldest first."""
-        return self._census.entries("key = ?", (key,), RANK) if key else []
+        return self._census.keyed(key) if key else []
 
     def heard(self, key: str) -> Sequence[str]:
         """The sessions in which a key was heard, oldest first."""
