@@ -249,6 +249,7 @@ def entry_of(project: "Project", session: str, candidate: Candidate, confidence:
     """The entry that a candidate becomes; decisions and preferences are curated knowledge."""
     tier: Tier = "knowledge" if candidate.kind in CURATED else "journal"
     tags = ("auto-memorize", *candidate.tags, *project.config.project.tags)
+    trust = () if is_trusted(candidate) else (("trusted", "no"),)
     return Entry(
         id=new_id(project.now),
         kind=candidate.kind,
@@ -264,13 +265,18 @@ def entry_of(project: "Project", session: str, candidate: Candidate, confidence:
         confidence=round(confidence, 2),
         seen=(session,),
         facts=candidate.facts,
-        extra=(("key", key_of(candidate)),),
+        extra=(("key", key_of(candidate)), *trust),
     )
 
 
 def key_of(candidate: Candidate) -> str:
     """12 hex of the key of a candidate's first signal: what entries, log and tombstones share."""
     return key_digest(candidate.signals[0].key) if candidate.signals else ""
+
+
+def is_trusted(candidate: Candidate) -> bool:
+    """Whether anything but tool output and files speaks for a candidate."""
+    return not candidate.signals or any(signal.trusted for signal in candidate.signals)
 
 
 def _lesson(project: "Project", run: Run, item: Judged) -> Lesson:
@@ -284,7 +290,8 @@ def _lesson(project: "Project", run: Run, item: Judged) -> Lesson:
         slug=slug(item.candidate.summary),
         confidence=round(verdict.confidence, 2),
         plugin=item.plugin,
-        key=key_of(item.candidate),
+        # A key in the log counts as heard: what is not trusted leaves none.
+        key=key_of(item.candidate) if is_trusted(item.candidate) else "",
         reason=cap(one_line(verdict.reason), 200),
     )
 
