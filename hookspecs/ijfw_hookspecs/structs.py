@@ -349,6 +349,7 @@ class Caps(Struct, frozen=True, kw_only=True):
     exit_code: bool = False
     session_end_budget_ms: int = 0  # 0 = there is no session end event
     needs_trust: bool = False
+    trust_hint: str = ""  # what a person does there: "type /hooks and trust the ones of ijfw"
     # The platform's own name of each event. Without it every hook call is looked at in full.
     event_names: Mapping[str, EventKind] = {}
     # Own names of events that may be passed over when their payload holds none of the plugins'

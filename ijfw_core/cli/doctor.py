@@ -56,9 +56,17 @@ def status(ctx: click.Context, as_json: bool) -> None:
     if as_json:
         emit_json(found)
         return
+    elsewhere = [p.platform for p in found.platforms if p.state == "untouched" and not p.found]
     for one in found.platforms:
+        if one.platform in elsewhere:
+            continue
         last = f", hooks last ran {one.last_fired}" if one.last_fired else ""
-        say(f"{one.platform}: {one.state} ({one.detail}){last}")
+        about = one.detail if one.state != "untouched" else f"found at {one.found}"
+        say(f"{one.platform}: {one.state} ({about}){last}")
+        if one.fix:
+            say(f"  -> {one.fix}")
+    if elsewhere:
+        say(f"not found: {', '.join(elsewhere)}")
     say()
     rows = [
         (

@@ -1,34 +1,43 @@
 """`ijfw setup` and `ijfw uninstall`: connect agents, and give their settings back."""
 
 import os
-import sys
 import time
-from collections.abc import Sequence
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import click
 
+from ijfw_core.cli.connecting import (
+    Opened,
+    as_json_object,
+    ask_consent,
+    confirm,
+    our_command,
+    platform_rows,
+    show,
+    show_table,
+)
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say, warn
-from ijfw_core.errors import RefusedError, UsageError
-from ijfw_core.install.setup import Place, Planned
-from ijfw_core.loading.hooks import Hooks
-from ijfw_core.storage.roots import Roots
+from ijfw_core.errors import IjfwError, UsageError
+from ijfw_core.install.setup import Place, Plan, Planned
+from ijfw_core.loading.guarded import GuardedAdapter
 
 platforms_argument = click.argument("platforms", nargs=-1, metavar="[PLATFORM]...")
 every_option = click.option("--all", "every", is_flag=True, help="Every platform there is.")
 user_option = click.option("--user", is_flag=True, help="In your own settings: every project.")
 project_option = click.option("--project", is_flag=True, help="In this project's settings only.")
+rules_option = click.option(
+    "--agents-md", "rules", is_flag=True, help="Also a block of rules in this project's AGENTS.md."
+)
 dry_option = click.option("--dry-run", is_flag=True, help="Show the changes, write nothing.")
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 
 
-@click.command(epilog="Example: ijfw setup claude-code --dry-run")
+@click.command(epilog="Example: ijfw setup --dry-run")
 @platforms_argument
 @every_option
 @user_option
 @project_option
+@rules_option
 @dry_option
 @yes_option
 @json_option
@@ -40,35 +49,50 @@ def setup(
     every: bool,
     user: bool,
     project: bool,
+    rules: bool,
     dry_run: bool,
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Connect an agent: put our hook into its settings (yours, unless --project).
+    """Connect agents: our hooks, MCP server and skill in their settings (yours, unless --project).
 
-    Shows the changes first and keeps a backup beside each file. Running it again changes nothing.
-    On a terminal it also asks whether this project may be remembered.
+    Without names those that are found on this computer. Shows the changes first and keeps a backup
+    beside each file. Running it again changes nothing. A platform whose settings cannot be read is
+    refused, the others are connected. On a terminal it also asks whether this project may be
+    remembered.
     """
     from ijfw_core.install import setup as settings
 
     if user and project:
         raise UsageError("--user or --project, not both")
-    opened = _Opened(ctx)
+    opened = Opened(ctx)
     place = Place("project", opened.checkout()) if project else Place("user")
     chosen = settings.choose(opened.hooks, platforms, every=every)
-    planned = settings.plan(chosen, place, opened.home)
-    hints = settings.warnings(planned, opened.home)
+    plan = settings.plan(chosen, place, opened.home)
+    if rules:
+        plan = _with_rules(opened, plan)
+    if not chosen and not rules:
+        raise IjfwError(_nobody_here(opened))
+    hints = settings.warnings(plan.edits, opened.home)
+    rows = platform_rows(opened, chosen, plan)
     if not as_json:
-        _show(opened, planned, hints)
-    if not dry_run:
-        if planned and not yes and not as_json:
-            _confirm("Write this?")
-        settings.apply(opened.home, os.environ, planned, time.time())
-    state = "" if dry_run or as_json else _ask_consent(opened.here, ask=not yes)
+        if len(rows) > 1 or plan.refused:
+            show_table(rows)
+        show(opened, plan.edits, hints)
+    failed: Mapping[str, str] = {}
+    if not dry_run and (plan.edits or not plan.refused):
+        if plan.edits and not yes and not as_json:
+            confirm("Write this?")
+        failed = settings.apply(opened.home, os.environ, plan.edits, time.time())
+    plan.refused.update(failed)
+    state = "" if dry_run or as_json else ask_consent(opened.here, ask=not yes)
     if as_json:
-        emit_json(_as_json(opened, planned, dry_run=dry_run) | {"warnings": hints})
+        answer = as_json_object(opened, plan.edits, dry_run=dry_run)
+        emit_json(answer | {"warnings": hints, "platforms": rows, "refused": plan.refused})
     else:
-        _tell_setup([a.name for a in chosen], planned, state, dry_run=dry_run)
+        _tell_setup(chosen, plan, state, dry_run=dry_run)
+    if plan.refused:
+        raise settings.refusal(plan)
 
 
 @click.command(epilog="Example: ijfw uninstall claude-code --dry-run")
@@ -101,184 +125,101 @@ def uninstall(
 
     if purge and (user or project or platforms):
         raise UsageError("--purge is for everything: no platform, --user or --project with it")
-    opened = _Opened(ctx)
-    chosen = settings.choose(opened.hooks, platforms, every=not platforms)
-    planned: list[Planned] = []
-    for place in opened.places(user=user, project=project, every=purge):
-        planned += settings.plan_removal(chosen, place, opened.home)
+    opened = Opened(ctx)
+    plan = _removal(opened, platforms, opened.places(user=user, project=project, every=purge))
+    if purge and plan.refused:
+        raise settings.refusal(plan)
     folders = deleting.private_folders(opened.home, opened.here) if purge else []
     doomed = [str(folder) for folder in (*folders, *([opened.home] if purge else []))]
     if not as_json:
-        _show(opened, planned, [f"deleted for good: {path}" for path in doomed])
+        show(opened, plan.edits, [f"deleted for good: {path}" for path in doomed])
     left: list[str] = []
     stub = ""
     if not dry_run:
         if purge and not yes:
-            _confirm(f"Delete {len(doomed)} folders with all memory for good?", must=True)
-        elif planned and not yes and not as_json:
-            _confirm("Write this?")
-        settings.remove(opened.home, planned)
+            confirm(f"Delete {len(doomed)} folders with all memory for good?", must=True)
+        elif plan.edits and not yes and not as_json:
+            confirm("Write this?")
+        plan.refused.update(settings.remove(opened.home, plan.edits))
         if purge:
             left, stub = deleting.purge(opened.home, folders)
     if as_json:
-        answer = _as_json(opened, planned, dry_run=dry_run)
+        answer = as_json_object(opened, plan.edits, dry_run=dry_run) | {"refused": plan.refused}
         emit_json(answer | {"purged": [] if dry_run else doomed, "left": left, "stub": stub})
     else:
-        _tell_uninstall(planned, doomed, left, dry_run=dry_run)
+        _tell_uninstall(plan.edits, doomed, left, dry_run=dry_run)
+        _tell_elsewhere(opened, platforms)
         if stub:
             warn(f"{stub} stays and does nothing, for agents that still run. When they have ended: "
                  "run this again, or delete it.")  # fmt: skip
+    if plan.refused:
+        raise settings.refusal(plan)
 
 
-class _Opened:
-    """The user's folder, plugins, and the project we stand in, if any."""
-
-    def __init__(self, ctx: click.Context) -> None:
-        from ijfw_core.live import manifest
-        from ijfw_core.loading import loader
-        from ijfw_core.storage import roots
-
-        self.home = roots.home_folder(os.environ)
-        config = manifest.user_config(self.home, os.environ)
-        wanted = not (ctx.find_root().obj or {}).get("no_plugins", False)
-        self.hooks: Hooks = loader.load(config, third_party=wanted)
-        self._config = config
-        for problem in self.hooks.problems:
-            warn(f"ijfw: {problem.message}")
-        self.here: Roots | None = None
-        self._refusal: RefusedError | None = None
-        try:
-            self.here = roots.find(Path.cwd(), os.environ)
-        except RefusedError as error:
-            self._refusal = error
-
-    def checkout(self) -> Path:
-        """The folder whose settings are the project's."""
-        if self.here is None:
-            raise self._refusal or RefusedError("no project here")
-        return self.here.team.parent.parent
-
-    def places(self, *, user: bool, project: bool, every: bool) -> list[Place]:
-        """Where to look for our hooks."""
-        from ijfw_core.install import setup as settings
-
-        if user != project:
-            return [Place("project", self.checkout()) if project else Place("user")]
-        found = [Place("user")]
-        if self.here is not None:
-            found.append(Place("project", self.checkout()))
-        if every:
-            roots = {row.root for row in settings.records(self.home).values() if row.root}
-            found += [Place("project", Path(root)) for root in sorted(roots) if Path(root).is_dir()]
-        return list(dict.fromkeys(found))
-
-    def safe(self, text: str) -> str:
-        """A text without secrets: settings may hold keys, and the output ends in a transcript."""
-        from ijfw_core.project import Project
-        from ijfw_core.storage.roots import Roots
-
-        place = self.here or Roots(self.home, self.home, self.home / "team", self.home)
-        return Project(place, self._config, self.hooks, os.environ).redactor.text(text)
-
-
-def _show(opened: _Opened, planned: Sequence[Planned], hints: Sequence[str]) -> None:
+def _with_rules(opened: Opened, plan: Plan) -> Plan:
+    """The plan with the block in AGENTS.md of the project we stand in."""
     from ijfw_core.install import setup as settings
+    from ijfw_core.install.agents_file import AgentsFile
 
-    if planned:
-        say(opened.safe(settings.diff(planned)))
-    for hint in hints:
-        warn(f"Note: {hint}.")
+    more = settings.plan([AgentsFile()], Place("project", opened.checkout()), opened.home)
+    return Plan([*plan.edits, *more.edits], {**plan.refused, **more.refused})
 
 
-def _as_json(opened: _Opened, planned: Sequence[Planned], *, dry_run: bool) -> dict[str, Any]:
+def _removal(opened: Opened, names: Sequence[str], places: Sequence[Place]) -> Plan:
+    """What takes these platforms out of these settings; without names also the block of rules."""
     from ijfw_core.install import setup as settings
-    from ijfw_core.live import manifest
+    from ijfw_core.install.agents_file import AgentsFile
 
-    return {
-        "changed": bool(planned) and not dry_run,
-        "dry_run": dry_run,
-        "home": str(opened.home),
-        "command": manifest.hook_command(opened.home),
-        "edits": [
-            {
-                "platform": one.platform,
-                "scope": one.scope,
-                "path": one.edit.path,
-                "diff": opened.safe(settings.diff([one])),
-            }
-            for one in planned
-        ],
-    }
+    chosen = settings.choose(opened.hooks, names, every=not names)
+    also = [] if names else [AgentsFile()]
+    whole = Plan([], {})
+    for place in places:
+        plan = settings.plan_removal([*chosen, *also], place, opened.home)
+        whole.edits.extend(plan.edits)
+        whole.refused.update(plan.refused)
+    return whole
 
 
-def _on_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty()
+def _nobody_here(opened: Opened) -> str:
+    names = sorted(a.name for a in opened.hooks.adapters() if isinstance(a, GuardedAdapter))
+    if not names:
+        return "no plugin knows an agent; see: ijfw plugins list"
+    return (
+        f"no agent was found on this computer; nothing was changed. Looked for: {', '.join(names)}."
+        f" To connect one all the same, name it: {our_command()} setup {names[0]}"
+    )
 
 
-def _confirm(question: str, *, must: bool = False) -> None:
-    """Ask on a terminal. Elsewhere the command is the yes, except where it `must` be said."""
-    if not _on_terminal():
-        if must:
-            raise UsageError("Nobody can answer here; nothing was changed. Use --yes.")
-        return
-    if not click.confirm(question, default=not must, err=True):
-        raise UsageError("Nothing was changed.")
-
-
-def _ask_consent(here: Roots | None, *, ask: bool) -> str:
-    """Consent of the project we stand in: asked on a terminal where there is no answer yet."""
-    from ijfw_core.cli.consent import decide
-    from ijfw_core.live import consent, known
-
-    if here is None:
-        return ""
-    found = consent.read(here)
-    if found.consented is None and ask and _on_terminal():
-        answer = click.prompt(
-            f"May IJFW remember sessions of {here.project}? Errors with their fixes, corrections, "
-            "preferences and decisions stay on this computer, without secrets",
-            type=click.Choice(["yes", "no", "later"]),
-            default="later",
-            err=True,
-        )
-        if answer != "later":
-            decide(here, yes=answer == "yes", now=datetime.now(UTC))
-            found = consent.read(here)
-    return known.STATES[found.consented]
-
-
-def _tell_setup(
-    names: Sequence[str], planned: Sequence[Planned], state: str, *, dry_run: bool
-) -> None:
+def _tell_setup(chosen: Sequence[GuardedAdapter], plan: Plan, state: str, *, dry_run: bool) -> None:
+    """What was done, and how to see that it works."""
+    written = list(dict.fromkeys(one.platform for one in plan.edits))
+    written = [name for name in written if name not in plan.refused]
+    same = [a.name for a in chosen if a.name not in (*written, *plan.refused)]
     if dry_run:
-        say("Dry run: nothing was written." if planned else "Nothing would change.")
+        say("Dry run: nothing was written." if plan.edits else "Nothing would change.")
         return
-    if not planned:
-        say(f"{', '.join(names)}: connected already, nothing to change.")
-    else:
-        say(f"Connected: {', '.join(dict.fromkeys(one.platform for one in planned))}.")
-    ours = _our_command()
+    if same:
+        say(f"{', '.join(same)}: connected already, nothing to change.")
+    if written:
+        say(f"Connected: {', '.join(written)}.")
+    if not written and not same:
+        return
+    ours = our_command()
+    steps = [] if state == "yes" else [
+        f"In a project that may be remembered: {ours} consent yes\n"
+        "     (without an answer the agent asks you in its next session there)"
+    ]  # fmt: skip
+    steps += [
+        f"{a.name}: {a.caps.trust_hint or 'trust our hooks when it asks'}"
+        for a in chosen
+        if a.caps.needs_trust and a.name not in plan.refused
+    ]
+    steps.append("Start your agent anew there, and work as always.")
+    steps.append(f"Some seconds after a session ends: {ours} memory list")
     say("\nNext:")
-    if state == "yes":
-        say("  1. Start your agent anew and work as always: this project is remembered.")
-    else:
-        say(f"  1. In a project that may be remembered: {ours} consent yes")
-        say("     (without an answer the agent asks you in its next session there)")
-        say("  2. Start your agent anew in it, and work as always.")
-    say(f"  {2 if state == 'yes' else 3}. Some seconds after a session ends: {ours} memory list")
+    for number, step in enumerate(steps, 1):
+        say(f"  {number}. {step}")
     say(f"Whether all works: {ours} doctor")
-
-
-def _our_command() -> str:
-    """How a person calls us here: by name only where the shell finds it."""
-    import shlex
-    import shutil
-
-    beside = Path(sys.executable).with_name("ijfw")
-    found = shutil.which("ijfw")
-    if not beside.exists() or (found and os.path.realpath(found) == os.path.realpath(beside)):
-        return "ijfw"
-    return shlex.quote(str(beside))
 
 
 def _tell_uninstall(
@@ -294,3 +235,13 @@ def _tell_uninstall(
         for path in left:
             warn(f"Not ours, so it stays: {path}")
         say(f"Deleted: {', '.join(doomed)}" if doomed else "Memory stays. See: ijfw memory list")
+
+
+def _tell_elsewhere(opened: Opened, names: Sequence[str]) -> None:
+    """Projects that are still connected by settings of their own."""
+    from ijfw_core.install import setup as settings
+
+    rows = settings.records(opened.home).values()
+    roots = {row.root for row in rows if row.root and (not names or row.platform in names)}
+    for root in sorted(roots):
+        warn(f"Still connected: {root}. There: {our_command()} uninstall --project")

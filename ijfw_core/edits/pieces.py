@@ -103,6 +103,8 @@ class JsonItems(msgspec.Struct, frozen=True, kw_only=True):
 
     def take(self, text: str) -> str | None:
         """See Piece."""
+        if not text.strip(BLANK):
+            return text
         doc = Json(text, str(self.path), comments=self.comments)
         self._clean(doc)
         return text if doc.text == text else _left(self, doc.text)

@@ -1,10 +1,10 @@
 """What doctor checks of hooks: the lines in an agent's settings, a real run, and traces of use."""
 
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ijfw_core.errors import IjfwError
@@ -24,6 +24,10 @@ HOOK_SECONDS = 1.5  # the least that a platform gives a hook: Claude Code at a s
 CHILD_SECONDS = 20.0  # for the hook's child, which gives way to everyone, to write a line
 FAULT_SECONDS = 86400  # that an error of a hook stays a finding
 WISH = "From now on use pytest, not unittest."
+HELLO = (
+    b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",'
+    b'"capabilities":{},"clientInfo":{"name":"doctor","version":"1"}}}\n'
+)
 
 
 def hooks(what: Examined) -> Iterator[Check]:
@@ -33,11 +37,17 @@ def hooks(what: Examined) -> Iterator[Check]:
         places.append(Place("project", what.here.team.parent.parent))
     quiet = True
     for adapter in what.hooks.adapters():
+        if not isinstance(adapter, GuardedAdapter):
+            continue
+        yield from _standing(what, adapter, places[-1])
+        connected_here = False
         for place in places:
-            if isinstance(adapter, GuardedAdapter):
-                for check in _platform(what, adapter, place):
-                    quiet = False
-                    yield check
+            for check in _platform(what, adapter, place):
+                quiet, connected_here = False, True
+                yield check
+        if connected_here:
+            yield _fired(what, adapter)
+            yield from _server(what, adapter, places[-1])
     if quiet:
         yield Check(name="hooks", ok=True, detail="no agent is connected", fix=SETUP)
 
@@ -72,17 +82,17 @@ def _platform(what: Examined, adapter: GuardedAdapter, place: Place) -> Iterator
         return
     again = SETUP + f" {adapter.name}" + (" --project" if place.root else "")
     odd = next((line for line in lines if not connected.as_written(line, what.home)), None)
-    missing = setup.missing(adapter, place, lines[0].words[:-1])
+    missing = setup.missing(adapter, place, lines[0].command)
     dead = {line.python for line in lines if not os.access(line.python, os.X_OK)}
     gone = {line.script for line in lines if not os.path.isfile(line.script)}
     if odd is not None:
         detail = f"setup did not write this line, so it is not run: {odd.text}"
         yield Check(name=name, ok=False, detail=detail, fix=again)
-    elif missing:
-        detail = f"not all as setup writes it: {missing}"
-        yield Check(name=name, ok=False, detail=detail, fix=again)
     elif dead:
         detail = f"the interpreter is gone: {', '.join(sorted(dead))}"
+        yield Check(name=name, ok=False, detail=detail, fix=again)
+    elif missing:
+        detail = f"not all as setup writes it: {missing}"
         yield Check(name=name, ok=False, detail=detail, fix=again)
     elif gone:
         detail = f"the script is gone: {', '.join(sorted(gone))}"
@@ -90,7 +100,6 @@ def _platform(what: Examined, adapter: GuardedAdapter, place: Place) -> Iterator
     else:
         yield _copy(what.home, lines[0], again)
         yield from _run(what, adapter, lines, again)
-    yield _fired(what, adapter)
 
 
 def _copy(home: Path, line: Line, again: str) -> Check:
@@ -154,17 +163,57 @@ def _kept(project: Project, again: str) -> Check:
     return Check(name="hook's child", ok=ok, detail=detail, fix="" if ok else again)
 
 
+def _standing(what: Examined, adapter: GuardedAdapter, place: Place) -> Iterator[Check]:
+    """Live, standing by or untouched, for a platform that is here or that setup wrote for."""
+    found, now = adapter.detect(), connected.standing(what.home, adapter, place)
+    if now.state == "untouched" and not found:
+        return
+    detail = f"{now.state}: {now.detail}"
+    if now.state == "untouched":
+        detail = f"untouched: found at {found}, not connected"
+    fix = {"untouched": f"{SETUP} {adapter.name}", "broken": "mend the file"}.get(now.state, "")
+    name = f"platform {adapter.name}"
+    yield Check(name=name, ok=now.state != "broken", detail=detail, fix=fix)
+
+
 def _fired(what: Examined, adapter: GuardedAdapter) -> Check:
+    """Whether hooks ran since setup wrote them; some platforms run none that nobody trusted."""
     name = f"hooks of {adapter.name} run"
+    caps = adapter.caps
+    hint = caps.trust_hint or "trust its hooks there"
+    trust = f" and {hint}" if caps.needs_trust else ""
     fired = connected.last_fired(what.home, adapter.name)
-    if fired is not None:
+    since = connected.installed_at(what.home, adapter.name)
+    if fired is not None and (not trust or fired.timestamp() >= since):
         return Check(name=name, ok=True, detail=f"last time {format_time(fired)[:19]}Z")
-    since = datetime.fromtimestamp(connected.installed_at(what.home, adapter.name), UTC)
-    fresh = datetime.now(UTC) - since < timedelta(seconds=QUIET_SECONDS)
-    trust = " and trust its hooks there" if adapter.caps.needs_trust else ""
+    fresh = time.time() - since < QUIET_SECONDS
+    never = "they never ran" if fired is None else "they did not run since"
     return Check(
         name=name,
         ok=fresh and not trust,
-        detail="installed, but they never ran" + (" yet" if fresh else ""),
+        detail=f"installed, but {never}" + (" yet" if fresh else ""),
         fix=f"start {adapter.name} anew in a project{trust}",
     )
+
+
+def _server(what: Examined, adapter: GuardedAdapter, place: Place) -> Iterator[Check]:
+    """Whether the MCP server answers, as an agent would start it; ours only, and our interpreter.
+
+    Where other words stand in the settings, the check of the hooks has said so already.
+    """
+    if "MCP server" not in connected.standing(what.home, adapter, place).detail:
+        return
+    name = f"server of {adapter.name}"
+    again = f"{SETUP} {adapter.name}"
+    line = [sys.executable, "-I", "-m", "ijfw_core.mcp"]
+    try:
+        done = subprocess.run(
+            line, input=HELLO, capture_output=True, timeout=connected.LINE_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        yield Check(name=name, ok=False, detail=type(error).__name__, fix=again)
+        return
+    ok = b'"serverInfo"' in done.stdout
+    said = done.stderr.decode("utf-8", "replace").strip()[-200:]
+    detail = "it answers" if ok else f"it does not answer. {said}"
+    yield Check(name=name, ok=ok, detail=detail, fix="" if ok else again)

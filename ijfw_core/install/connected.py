@@ -6,17 +6,22 @@ import re
 import shlex
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
+from ijfw_core.errors import RefusedError
 from ijfw_core.install import setup
 from ijfw_core.install.setup import Place
 from ijfw_core.loading.guarded import GuardedAdapter
+from ijfw_hookspecs import AdapterStatus
 
 LINE_SECONDS = 10.0  # that a hook line may take before it counts as hung
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_LIST = re.compile(r'\[[^\[\]\n]{0,4000}hook\.py"[^\[\]\n]{0,400}\]')  # on one line
 
 
 class Line(NamedTuple):
@@ -26,12 +31,17 @@ class Line(NamedTuple):
     scope: setup.Scope
     path: str
     text: str
-    words: tuple[str, ...]  # interpreter, -I, -S, hook.py, platform, event
+    words: tuple[str, ...]  # interpreter, -I, -S, hook.py, platform, event where it is fixed
 
     @property
     def event(self) -> str:
-        """The platform's own name of the event."""
-        return self.words[-1]
+        """The platform's own name of the event; "" where the client adds it when it calls."""
+        return self.words[-1] if self.words[-2] == self.platform else ""
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The words that every event has in common."""
+        return self.words[: self.words.index(self.platform) + 1]
 
     @property
     def python(self) -> str:
@@ -41,7 +51,7 @@ class Line(NamedTuple):
     @property
     def script(self) -> str:
         """The path of hook.py."""
-        return self.words[-3]
+        return self.command[-2]
 
 
 class Ran(NamedTuple):
@@ -58,14 +68,39 @@ def lines(adapter: GuardedAdapter, place: Place, home: Path) -> list[Line]:
 
     Raises RefusedError where the settings cannot be read.
     """
-    found = []
-    for one in setup.plan_removal([adapter], place, home):
-        kept = set(_STRING.findall(one.edit.after or ""))
-        for string in dict.fromkeys(_STRING.findall(one.edit.before or "")):
-            if "hook.py" in string and string not in kept:
-                line = _line(adapter.name, place.scope, one.edit.path, string)
+    plan = setup.plan_removal([adapter], place, home)
+    if plan.refused:
+        raise RefusedError(plan.refused[adapter.name])
+    found: list[Line] = []
+    for one in plan.edits:
+        kept = set(_texts(one.edit.after or ""))
+        for text in dict.fromkeys(_texts(one.edit.before or "")):
+            if text not in kept:
+                line = _line(adapter.name, place.scope, one.edit.path, text)
                 found += [line] if line else []
     return found
+
+
+def _texts(text: str) -> Iterator[str]:
+    """What may be a hook line: a string of JSON, a list of strings, a line of a script."""
+    for match in _LIST.finditer(text):
+        words = _decoded(match.group())
+        if isinstance(words, list) and all(isinstance(word, str) for word in words):
+            yield shlex.join(words)
+    for match in _STRING.finditer(text):
+        string = _decoded(match.group()) if "hook.py" in match.group() else ""
+        if isinstance(string, str) and string:
+            yield string
+    for row in text.splitlines():
+        if row.startswith("exec ") and "hook.py" in row:
+            yield row.removeprefix("exec ").strip()
+
+
+def _decoded(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def run(line: Line, payload: bytes, env: Mapping[str, str], cwd: Path) -> Ran:
@@ -91,7 +126,10 @@ def payload(event: str, folder: Path, session: str, prompt: str) -> bytes:
     """A payload with the fields that platforms have in common."""
     fields = {
         "session_id": session,
+        "sessionId": session,
+        "taskId": session,
         "cwd": str(folder),
+        "workspaceRoots": [str(folder)],
         "hook_event_name": event,
         "source": "startup",
         "prompt": prompt,
@@ -108,6 +146,18 @@ def last_fired(home: Path, platform: str) -> datetime | None:
     return datetime.fromtimestamp(found.st_mtime, UTC)
 
 
+def standing(home: Path, adapter: GuardedAdapter, place: Place | None) -> AdapterStatus:
+    """How a platform stands, in the user's settings and those of a project: live where its hooks
+    ran, standing by where they only stand there."""
+    with setup.inside(place or Place("user")):
+        found = adapter.status()
+    fired = last_fired(home, adapter.name)
+    live = fired is not None and found.state == "standing by"
+    return msgspec.structs.replace(
+        found, state="live" if live else found.state, last_fired=fired or found.last_fired
+    )
+
+
 def installed_at(home: Path, platform: str) -> float:
     """Unix time at which setup last connected this platform; 0 where it did not."""
     rows = setup.records(home).values()
@@ -116,7 +166,8 @@ def installed_at(home: Path, platform: str) -> float:
 
 def as_written(line: Line, home: Path) -> bool:
     """Whether a line has exactly the form that setup writes: no other word runs with it."""
-    ours = line.words[1:4] == ("-I", "-S", str(home / "hook.py")) and len(line.words) == 6
+    ours = line.words[1:4] == ("-I", "-S", str(home / "hook.py"))
+    ours = ours and len(line.words) == (6 if line.event else 5)
     return ours and shlex.join(line.words) == line.text
 
 
@@ -126,12 +177,12 @@ def safe_to_run(line: Line, home: Path, own: Sequence[str]) -> bool:
     return as_written(line, home) and (line.scope == "user" or line.python in own)
 
 
-def _line(platform: str, scope: setup.Scope, path: str, string: str) -> Line | None:
+def _line(platform: str, scope: setup.Scope, path: str, text: str) -> Line | None:
     try:
-        text = json.loads(string)
         words = tuple(shlex.split(text))
     except ValueError:
         return None
-    if len(words) < 4 or words[-2] != platform or not words[-3].endswith("hook.py"):
+    script = next((n for n, word in enumerate(words) if word.endswith("hook.py")), 0)
+    if not script or words[script + 1 : script + 2] != (platform,):
         return None
     return Line(platform, scope, path, text, words)

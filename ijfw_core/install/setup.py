@@ -1,9 +1,10 @@
 """Connect agents: our hook in their settings, and everything back as it was.
 
-An adapter plans the edits of its platform's settings; this module shows them as a diff, keeps a
+An adapter plans the edits of its platform's files; this module shows them as a diff, keeps a
 backup beside each file, writes by compare-and-swap, and remembers in `~/.ijfw/setup.json` what it
 wrote (digests only). Where a file still is what setup left, uninstall gives it its former bytes
-back; where somebody changed it since, only our entries are taken out.
+back; where somebody changed it since, only our entries are taken out. A platform whose files cannot
+be read is refused as a whole, the others go on.
 """
 
 import contextlib
@@ -12,7 +13,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -39,7 +40,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     at: float  # unix time
     backup: str = ""  # "" where there was no file
     exact: bool = True  # the backup is what uninstall gives back
-    folder_made: bool = False
+    folder_made: bool = False  # of records before `folders`: the file's own
+    folders: tuple[str, ...] = ()  # that were made for it, the innermost first
 
 
 class Planned(NamedTuple):
@@ -52,6 +54,25 @@ class Planned(NamedTuple):
     clean: bool = True  # install: none of our hooks was in the file before
 
 
+class Connects(Protocol):
+    """What a plan needs of an adapter."""
+
+    @property
+    def name(self) -> str:
+        """The platform."""
+        ...
+
+    def install(self, scope: Scope, command: Sequence[str]) -> Sequence[FileEdit]: ...
+    def uninstall(self, scope: Scope) -> Sequence[FileEdit]: ...
+
+
+class Plan(NamedTuple):
+    """What is to be done, and the platforms whose files stay as they are."""
+
+    edits: list[Planned]
+    refused: dict[str, str]  # platform -> why, with file and line
+
+
 class Place(NamedTuple):
     """A set of settings: the user's own, or those of the project in `root`."""
 
@@ -60,59 +81,78 @@ class Place(NamedTuple):
 
 
 def choose(hooks: Hooks, names: Sequence[str], *, every: bool = False) -> list[GuardedAdapter]:
-    """The adapters of these platforms; without names the only one there is, or with `every` all.
+    """The adapters of these platforms; without names those that are here, or with `every` all.
 
-    Raises UsageError for a name that no adapter has, and where a name is needed.
+    Here is what was found on this computer or is connected already. Raises UsageError for a name
+    that no adapter has.
     """
     known = {a.name: a for a in hooks.adapters() if isinstance(a, GuardedAdapter)}
     missing = [name for name in names if name not in known]
     if missing:
         raise UsageError(f"no platform {missing[0]!r}; there is: {', '.join(sorted(known))}")
-    if names and not every:
+    if names:
         return [known[name] for name in dict.fromkeys(names)]
-    if not every and len(known) > 1:
-        raise UsageError(f"name a platform, or use --all: {', '.join(sorted(known))}")
-    return list(known.values())
+    found = sorted(known.values(), key=lambda adapter: adapter.name)
+    return [a for a in found if every or a.detect() or a.status().state != "untouched"]
 
 
-def plan(adapters: Iterable[GuardedAdapter], place: Place, home: Path) -> list[Planned]:
-    """The edits that connect these platforms; nothing where they are connected already.
-
-    Raises RefusedError, with file and line, where settings cannot be read.
-    """
-    found: list[Planned] = []
+def plan(adapters: Iterable[Connects], place: Place, home: Path) -> Plan:
+    """The edits that connect these platforms; nothing where they are connected already."""
+    made = Plan([], {})
     root = str(place.root or "")
     for adapter in adapters:
         command = [*manifest.hook_command(home), adapter.name]
-        with _in(place), _refusing():
-            ours = {edit.path for edit in adapter.uninstall(place.scope)}
-            edits = adapter.install(place.scope, command)
-        found += [Planned(adapter.name, place.scope, root, e, e.path not in ours) for e in edits]
-    return found
+        try:
+            with inside(place):
+                ours = {edit.path for edit in adapter.uninstall(place.scope)}
+                edits = adapter.install(place.scope, command)
+        except (ValueError, IjfwError, OSError) as error:
+            made.refused[adapter.name] = str(error)
+            continue
+        made.edits.extend(
+            Planned(adapter.name, place.scope, root, e, e.path not in ours) for e in edits
+        )
+    return made
 
 
-def plan_removal(adapters: Iterable[GuardedAdapter], place: Place, home: Path) -> list[Planned]:
+def plan_removal(adapters: Iterable[Connects], place: Place, home: Path) -> Plan:
     """The edits that disconnect these platforms: former bytes where nobody changed the file since.
 
-    Raises RefusedError, with file and line, where settings cannot be read.
+    A file of which only the former bytes are ours, because a person edited it, stays.
     """
     rows = records(home)
-    found: list[Planned] = []
+    made = Plan([], {})
     root = str(place.root or "")
     for adapter in adapters:
-        with _in(place), _refusing():
-            edits = adapter.uninstall(place.scope)
-        found += [
-            Planned(adapter.name, place.scope, root, _exact(edit, rows.get(_target(edit))))
-            for edit in edits
-        ]
-    return found
+        try:
+            with inside(place):
+                edits = adapter.uninstall(place.scope)
+        except (ValueError, IjfwError, OSError) as error:
+            made.refused[adapter.name] = str(error)
+            continue
+        exact = (_exact(edit, rows.get(_target(edit))) for edit in edits)
+        made.edits.extend(Planned(adapter.name, place.scope, root, edit) for edit in exact)
+    return made
+
+
+def refusal(plan: Plan) -> RefusedError:
+    """What a person is told where files of platforms could not be read or written."""
+    why = "; ".join(f"{name}: {text}" for name, text in plan.refused.items())
+    done = any(one.platform not in plan.refused for one in plan.edits)
+    kept = f"Only {', '.join(plan.refused)} stays as it was" if done else "Nothing was changed"
+    return RefusedError(f"{why}. {kept}: mend the file, then try again")
 
 
 def missing(adapter: GuardedAdapter, place: Place, command: Sequence[str]) -> str:
-    """What `install` would still change for this very command; "" where nothing."""
-    with _in(place), _refusing():
-        edits = adapter.install(place.scope, command)
+    """What `install` would still change for this very command; "" where nothing.
+
+    Raises RefusedError where a file cannot be read.
+    """
+    try:
+        with inside(place):
+            edits = adapter.install(place.scope, command)
+    except ValueError as error:
+        raise RefusedError(str(error)) from error
     return ", ".join(edit.path for edit in edits)
 
 
@@ -128,39 +168,56 @@ def diff(planned: Iterable[Planned]) -> str:
     return "".join(lines)
 
 
-def apply(home: Path, env: Mapping[str, str], planned: Sequence[Planned], now: float) -> None:
+def apply(
+    home: Path, env: Mapping[str, str], planned: Sequence[Planned], now: float
+) -> dict[str, str]:
     """Put hook.py and manifest into `home`, then make the edits of `plan`.
 
-    Every link is looked at before the first byte is written. Raises RefusedError, IjfwError where
-    a file changed since it was planned, and OSError; files before that one are connected then.
+    Every link is looked at before the first byte is written; RefusedError where one leads out of
+    the project. Gives the platforms whose file another program changed since it was planned, with
+    the reason: files before that one are connected then. Raises OSError.
     """
     targets = [_checked(one) for one in planned]
     manifest.install(home, env)
+    failed: dict[str, str] = {}
     for one, target in zip(planned, targets, strict=True):
+        if one.platform in failed:
+            continue
         rows = records(home)
-        made = not target.parent.exists()
-        row = _row(one, target, rows.get(str(target)), now, made=made)
+        row = _row(one, target, rows.get(str(target)), now, _new_folders(target))
         if row.backup and not os.path.lexists(row.backup):
             files.replace(Path(row.backup), one.edit.before or "")
         _write_records(home, {**rows, str(target): row})
-        _swap(target, one.edit)
+        try:
+            _swap(target, one.edit)
+        except IjfwError as error:
+            failed[one.platform] = str(error)
+    return failed
 
 
-def remove(home: Path, planned: Sequence[Planned]) -> None:
-    """Make the edits of `plan_removal`, and take away what setup kept for it. Raises as `apply`."""
+def remove(home: Path, planned: Sequence[Planned]) -> dict[str, str]:
+    """Make the edits of `plan_removal`, and take away what setup kept for it. As `apply`."""
     targets = [_checked(one) for one in planned]
+    failed: dict[str, str] = {}
+    folders: list[str] = []
     for one, target in zip(planned, targets, strict=True):
-        _swap(target, one.edit)
+        try:
+            _swap(target, one.edit)
+        except IjfwError as error:
+            failed.setdefault(one.platform, str(error))
+            continue
         rows = records(home)
         row = rows.pop(str(target), None)
         if row is None:
             continue
         if row.backup:
             files.remove(Path(row.backup))
-        if row.folder_made:
-            with contextlib.suppress(OSError):  # others keep files there
-                target.parent.rmdir()
+        folders += [*row.folders, *([str(target.parent)] if row.folder_made else [])]
         _write_records(home, rows)
+    for folder in sorted(set(folders), key=len, reverse=True):
+        with contextlib.suppress(OSError):  # others keep files there
+            os.rmdir(folder)
+    return failed
 
 
 def records(home: Path) -> dict[str, Row]:
@@ -201,7 +258,17 @@ def _exact(edit: FileEdit, row: Row | None) -> FileEdit:
     return FileEdit(path=edit.path, before=edit.before, after=files.read_text(Path(row.backup)))
 
 
-def _row(one: Planned, target: Path, old: Row | None, now: float, *, made: bool) -> Row:
+def _new_folders(target: Path) -> tuple[str, ...]:
+    """The folders that have to be made for a file, the innermost first."""
+    found: list[str] = []
+    folder = target.parent
+    while not folder.exists() and folder != folder.parent:
+        found.append(str(folder))
+        folder = folder.parent
+    return tuple(found)
+
+
+def _row(one: Planned, target: Path, old: Row | None, now: float, folders: tuple[str, ...]) -> Row:
     before = one.edit.before
     same = old is not None and not one.clean and digest(before or "", 16) == old.after
     if old is not None and same:  # nobody else touched it: what stood there first still counts
@@ -216,7 +283,7 @@ def _row(one: Planned, target: Path, old: Row | None, now: float, *, made: bool)
         at=now,
         backup="" if before is None else _backup_name(target),
         exact=one.clean,
-        folder_made=made,
+        folders=folders or (old.folders if old is not None else ()),
     )
 
 
@@ -243,6 +310,8 @@ def _swap(target: Path, edit: FileEdit) -> None:
             files.remove(target, expect=edit.before or "")
         else:
             files.replace(target, edit.after, expect=edit.before or "")
+            if edit.executable:
+                os.chmod(target, 0o700)
     except files.ChangedError:
         raise IjfwError(
             f"{edit.path} was changed by another program just now; it is as that left it. Try again"
@@ -257,17 +326,7 @@ def _write_records(home: Path, rows: Mapping[str, Row]) -> None:
 
 
 @contextlib.contextmanager
-def _in(place: Place) -> Iterator[None]:
+def inside(place: Place) -> Iterator[None]:
     """Adapters look for a project's settings in the working folder."""
     with contextlib.chdir(place.root) if place.root else contextlib.nullcontext():
         yield
-
-
-@contextlib.contextmanager
-def _refusing() -> Iterator[None]:
-    try:
-        yield
-    except ValueError as error:
-        raise RefusedError(
-            f"{error}. Nothing was changed: mend the file, then try again"
-        ) from error

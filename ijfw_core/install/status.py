@@ -9,6 +9,7 @@ import msgspec
 
 from ijfw_core.errors import IjfwError
 from ijfw_core.install import connected
+from ijfw_core.install.setup import Place
 from ijfw_core.live import consent, greeting, sessions, spool
 from ijfw_core.loading.guarded import GuardedAdapter
 from ijfw_core.storage import ledger
@@ -49,6 +50,8 @@ class PlatformStatus(msgspec.Struct, frozen=True, kw_only=True):
     state: str  # "live", "standing by", "untouched" or "broken"
     detail: str
     last_fired: str | None
+    found: str = ""  # where its client was found
+    fix: str = ""  # what to do to make it live
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +67,7 @@ def read(home: Path, adapters: Iterable[GuardedAdapter], here: Roots | None) -> 
     places = known_places(home, here)
     return Status(
         home=str(home),
-        platforms=tuple(platform_status(home, adapter) for adapter in adapters),
+        platforms=tuple(platform_status(home, adapter, here) for adapter in adapters),
         projects=tuple(project_status(place, here) for place in places),
     )
 
@@ -81,16 +84,29 @@ def known_places(home: Path, here: Roots | None) -> list[Roots]:
     return list(found.values())
 
 
-def platform_status(home: Path, adapter: GuardedAdapter) -> PlatformStatus:
-    """Whether a platform is connected, and when its hooks last ran."""
-    found = adapter.status()
-    fired = connected.last_fired(home, adapter.name)
-    live = fired is not None and found.state == "standing by"
+def platform_status(home: Path, adapter: GuardedAdapter, here: Roots | None) -> PlatformStatus:
+    """Whether a platform is here and connected, and when its hooks last ran."""
+    place = Place("project", here.team.parent.parent) if here is not None else None
+    now = connected.standing(home, adapter, place)
+    fired = now.last_fired
+    found = adapter.detect()
+    fix = ""
+    if now.state == "untouched" and found:
+        fix = f"ijfw setup {adapter.name}"
+    elif now.state == "standing by":
+        hint = adapter.caps.trust_hint or "trust its hooks there"
+        fix = f"start {adapter.name} anew in a project" + (
+            f" and {hint}" if adapter.caps.needs_trust else ""
+        )
+    elif now.state == "broken":
+        fix = "ijfw doctor"
     return PlatformStatus(
         platform=adapter.name,
-        state="live" if live else found.state,
-        detail=found.detail,
+        state=now.state,
+        detail=now.detail,
         last_fired=format_time(fired.replace(microsecond=0)) if fired else None,
+        found=found,
+        fix=fix,
     )
 
 
