@@ -13,9 +13,11 @@ from msgspec.structs import replace
 
 from ijfw_core.compare import Verdict, body, compare
 from ijfw_core.curation import Near, fix_of, is_error, living, note, oldest_first, trusted
+from ijfw_core.text import one_line
 from ijfw_hookspecs import Change, Context, DreamPass, Entry, Night, Tier, hookimpl
 
 STAGING = frozenset({"proposal", "target", "of", "base", "run", "reason"})
+SURE = 0.85  # confidence of what two sessions said: the gate's for writing
 KNOWN: tuple[Tier, ...] = ("knowledge", "journal")
 
 
@@ -62,17 +64,23 @@ def review(context: Context) -> Iterator[Change]:
 
 
 def _groups(new: Sequence[Entry], night: Night) -> list[_Group]:
-    by_key: dict[str, list[Entry]] = {}
+    """By key; errors that nobody mended yet also by what they said, whichever command met them."""
+    by_name: dict[str, list[Entry]] = {}
     for entry in new:
-        name = note(entry, "key") or entry.id
-        by_key.setdefault(name, []).append(entry)
+        unfixed = is_error(entry) and not fix_of(entry)
+        said = one_line(entry.summary.partition(" (")[0]).casefold()
+        by_name.setdefault(f"error {said}" if unfixed else _name(entry), []).append(entry)
     groups = []
-    for name, entries in by_key.items():
-        said = [entry.session for entry in entries if entry.session]
-        heard = night.heard(name) if note(entries[0], "key") else ()
-        sessions = tuple(dict.fromkeys((*said, *heard)))
-        groups.append(_Group(entries[-1], tuple(entries[:-1]), sessions))
+    for entries in by_name.values():
+        names = dict.fromkeys(map(_name, entries))
+        heard = [session for name in names for session in night.heard(name)]
+        told = (*(entry.session for entry in entries if entry.session), *heard)
+        groups.append(_Group(entries[-1], tuple(entries[:-1]), tuple(dict.fromkeys(told))))
     return groups
+
+
+def _name(entry: Entry) -> str:
+    return note(entry, "key") or entry.id
 
 
 def _judged(context: Context, night: Night, group: _Group, near: Near) -> Iterator[Change]:
@@ -123,6 +131,8 @@ def _keep(entry: Entry, sessions: Sequence[str], old: Entry | None) -> Iterator[
     seen = len(set(sessions))
     reason = f"seen in {seen} sessions" if seen > 1 else "sure enough"
     wanted = _bare(entry, sessions)
+    if seen > 1:  # it was said again: as sure as what is written at once
+        wanted = replace(wanted, confidence=max(entry.confidence, SURE))
     if old is not None and old.tier == "knowledge":
         yield from _succeed(entry, wanted, old, reason)
         return
