@@ -76,7 +76,7 @@ class Planner:
 
     def __init__(self, files: Files, now: datetime) -> None:
         self.files = files
-        self._now = now
+        self.now = now
         self._date = format_time(now)[:10]
 
     def plan(self, change: Change) -> Receipt:
@@ -259,7 +259,7 @@ class Planner:
         return self.home(copy)
 
     def _staged(self, wanted: Entry) -> str:
-        stamp = format_time(self._now.replace(microsecond=0)).replace("-", "").replace(":", "")
+        stamp = format_time(self.now.replace(microsecond=0)).replace("-", "").replace(":", "")
         return self.free(f"{STAGED}/{slug(wanted.summary)}-{stamp}")
 
     def removal(self, block: Block, why: str) -> tuple[Edit, ...]:
@@ -271,7 +271,7 @@ class Planner:
 
     def _with_part(self, text: str, source: Entry, title: str, part: str, kind: str = "") -> str:
         """`text` with the marked text of another entry behind it."""
-        note = f"at={format_time(self._now)}{kind}"
+        note = f"at={format_time(self.now)}{kind}"
         if re.fullmatch(r"[\w.-]+", source.session):
             note = f"session={source.session} {note}"
         return parts.add(text, source.id, title, part, note)
@@ -306,10 +306,13 @@ class Planner:
         return [
             block
             for tier in tiers
-            for path in self.files.paths(tier)
-            if name
+            for path in (self.searched(tier, name) if name else ())
             for block in self.in_file(tier, path, name)
         ]
+
+    def searched(self, tier: Tier, name: str) -> list[str]:
+        """The files of a tier that may hold an entry."""
+        return self.files.paths(tier)
 
     def in_file(self, tier: Tier, path: str, name: str) -> list[Block]:
         """The blocks of an entry in a file of a tier."""

@@ -281,3 +281,11 @@ def test_an_archive_takes_the_tier_that_is_named(made: Made) -> None:
     carry_out(made, made.store.plan(change).edits)
     assert listed(made, "team") == []
     assert [e.id for e in listed(made, "knowledge")] == [shared.id]
+
+
+def test_a_promoted_record_stays_in_the_journal(made: Made) -> None:
+    record = an_entry(kind="pattern")
+    for change in (Change(op="create", entry=record), Change(op="promote", target=record.id)):
+        carry_out(made, made.store.plan(change).edits)
+    assert [e.id for e in listed(made, "knowledge")] == [record.id]
+    assert [e.id for e in listed(made, "journal")] == [record.id]

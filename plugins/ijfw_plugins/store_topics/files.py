@@ -1,0 +1,53 @@
+"""Which files are topic files, and how they and the index are cut."""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from ijfw_core.grammar import entry, topic
+from ijfw_core.storekit import ARCHIVE, HANDOFF, Grammar
+from ijfw_core.storekit import Files as SharedFiles
+from ijfw_hookspecs import Entry, Tier
+from ijfw_plugins.store_topics import index
+
+# Markdown of the memory folder that is no topic: the log, and files of other layouts.
+NO_TOPICS = frozenset(
+    {index.INDEX, HANDOFF, "LESSONS.md", "knowledge.md", "project-journal.md", "README.md"}
+)
+# An archived topic keeps its file's name where its id comes from it, or its text is ambiguous.
+ARCHIVED = re.compile(r"_(?P<stem>[^~]+)(?:~(?P<id>h-[0-9a-f]{10}))?(?:-[0-9]+)?\.md")
+ENTRY_HEAD = re.compile(r"\ufeff?---[ \t\r]*\ntype:")
+
+
+class Files(SharedFiles):
+    """Topic files, beside the files that all stores share."""
+
+    def paths(self, tier: Tier) -> list[str]:
+        """The files of a tier, by name. Knowledge and journal are in the same ones."""
+        if tier in ("knowledge", "journal"):
+            return [name for name in self.names(tier, "") if name not in NO_TOPICS]
+        return super().paths(tier)
+
+    def grammar(self, path: str, text: str = "") -> Grammar:
+        """Topics lie in the memory folder itself; what is archived tells by its name and header."""
+        pure = PurePosixPath(path)
+        if len(pure.parts) == 1:
+            return entry if path == HANDOFF else topic
+        if pure.parts[0] != ARCHIVE:
+            return entry
+        return entry if not ARCHIVED.fullmatch(pure.name) and ENTRY_HEAD.match(text) else topic
+
+    def entries(self, tier: Tier) -> Iterator[Entry]:
+        """The entries of a tier in file order."""
+        return (one for one in super().entries(tier) if one.tier == tier)
+
+    def named(self, path: str, text: str) -> list[tuple[str, str]]:
+        """Cut a file into (entry id or "", raw block). Lines of the index have the id of the entry
+        that they lead to."""
+        if path == index.INDEX:
+            return index.lines(text)
+        kept = ARCHIVED.fullmatch(PurePosixPath(path).name)
+        if kept and kept["id"] and path.startswith(f"{ARCHIVE}/"):
+            raws = [raw for raw, _ in topic.read(topic.split(text))]
+            return [(kept["id"] if nth == 0 else "", raw) for nth, raw in enumerate(raws)]
+        return super().named(path, text)
