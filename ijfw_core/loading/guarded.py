@@ -88,6 +88,27 @@ class GuardedStore:
         """The edits that carry out a change; raises ValueError where it cannot be done."""
         return self._ask(lambda: boundary.receipt(self._store.plan(change)), Receipt)
 
+    def plan_all(self, changes: Sequence[Change]) -> list[Receipt | None]:
+        """A plan each on the files as they are, None where `plan` would raise ValueError.
+
+        A store may answer this itself, so that its files are read once for all.
+        """
+        together = getattr(self._store, "plan_all", None)
+        if together is None:
+            return [self._planned(change) for change in changes]
+        plans = self._ask(
+            lambda: [one and boundary.receipt(one) for one in together(changes)], list
+        )
+        if len(plans) != len(changes):
+            raise StoreClosedError(f"The store {self.plugin} left out a change; nothing is done.")
+        return plans
+
+    def _planned(self, change: Change) -> Receipt | None:
+        try:
+            return self.plan(change)
+        except ValueError:
+            return None
+
     def undo(self, handle: str) -> bool:
         """Undo an external write."""
         return self._ask(lambda: self._store.undo(handle), bool)
