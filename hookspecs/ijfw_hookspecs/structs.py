@@ -220,7 +220,9 @@ class Store(Protocol):
     """What the `store` hook returns. All reading and planning of memory goes through it.
 
     A store may also have `changed(tier, known)`, as `Memory` has it, so that an index need not wait
-    until a large file is parsed; without it the kernel compares the digests of all entries.
+    until a large file is parsed; without it the kernel compares the digests of all entries. And it
+    may have `plan_all(changes)`: a `Receipt` each on the files as they are, read once, with None in
+    place of a ValueError; without it each change is planned by itself.
     """
 
     def entries(self, tiers: Sequence[Tier]) -> Iterable[Entry]:
