@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ijfw_core.errors import NotFoundError, RefusedError, UsageError
 from ijfw_core.grammar.lessons import Lesson
-from ijfw_core.pipeline import gate, worker
+from ijfw_core.pipeline import gate, proposals, worker
 from ijfw_core.pipeline.hearing import SESSION_CHARS, Hearing, Watcher
 from ijfw_core.pipeline.worker import Judged, Report
 from ijfw_core.project import Project
@@ -108,7 +108,7 @@ def store(
     project.check_redaction()
     wanted = KINDS[kind] if kind else "observation"
     session = project.redactor.text(one_line(session))[:SESSION_CHARS]
-    candidate = worker.safe(
+    candidate = proposals.safe(
         project,
         Candidate(
             kind=wanted,

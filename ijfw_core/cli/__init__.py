@@ -21,6 +21,8 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "signals": ("stages", "signals", "What a message or a tool result would be heard as."),
     "duplicates": ("stages", "duplicates", "Whether a note repeats or replaces another."),
     "bench": ("bench", "bench", "Measure recall on a labelled set."),
+    "synthesize": ("synthesize", "synthesize", "What a model would be sent."),
+    "usage": ("synthesize", "usage", "What models were sent, and what it cost."),
     "plugins": ("plugins", "plugins", "List, enable, disable and inspect plugins."),
     "config": ("plugins", "config", "Show every setting and where it comes from."),
     "keys": ("keys", "keys", "Keep a model provider's API key in the system's keyring."),

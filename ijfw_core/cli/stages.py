@@ -133,14 +133,14 @@ def _heard(project: Project, line: SignalLine) -> list[dict[str, Any]]:
 
 def _confidence(project: Project, signal: Any) -> float:
     """What the pipeline would give the signal alone."""
-    from ijfw_core.pipeline import gate, worker
+    from ijfw_core.pipeline import gate, proposals, worker
 
     context = project.context("signals")
     request = Request(model="off", signals=(signal,))
     _, proposed = project.hooks.synthesize(request, context)
     if not proposed:
         return 0.0
-    candidate = worker.classified(project, worker.safe(project, proposed[0]), "signals")
+    candidate = worker.classified(project, proposals.safe(project, proposed[0]), "signals")
     return round(
         gate.judge(project.hooks.score(candidate, context), project.config.gate).confidence, 2
     )

@@ -18,6 +18,7 @@ from ijfw_core.live import capture, consent, greeting, hook, known, sessions, sp
 from ijfw_core.live.greeting import LastSession
 from ijfw_core.live.sessions import Running
 from ijfw_core.loading import config as configuration
+from ijfw_core.models import calls, waiting
 from ijfw_core.pipeline import worker
 from ijfw_core.pipeline.hearing import Hearing
 from ijfw_core.pipeline.worker import Report
@@ -55,6 +56,8 @@ def drain(project: Project, session: str = "") -> list[Report]:
     if not all_there and wait_for_children(place.home, LATE_SECONDS):
         late = [one for one in wanted if one.session in spool.sessions(place)]
         reports += _conclude_all(project, late)
+    if not session:
+        reports += waiting.retry(project)
     sessions.sweep(place)
     prelude.refresh(project)
     reply_anew(project)
@@ -131,19 +134,21 @@ def _conclude(project: Project, running: Running) -> Report:
     hearing.add(claim.signals)
     judged = sessions.judged(place, session)
     fresh = [one for one in hearing.fresh if one not in judged]
-    report = worker.conclude(project, session, list(hearing.signals.values()), fresh)
+    report = worker.conclude(project, session, list(hearing.signals.values()), fresh, ask=True)
     project.writer.ready()
     if hearing.events:
         with contextlib.suppress(OSError, IjfwError):  # what was learned counts without it
             handoff.keep(project, session, trail, list(hearing.signals.values()))
     sessions.add_judged(place, session, fresh)
+    calls.forget(place, session)
     hearing.save_bookmarks()
     spool.release(place, claim)
     spool.forget_prompt(place, session)
     sessions.done(place, session, heard_at)
-    if report.line:
+    line = " ".join(filter(None, (report.line, report.notice)))
+    if line:
         now = format_time(project.now)
-        greeting.note_last_session(place, LastSession(session=session, line=report.line, at=now))
+        greeting.note_last_session(place, LastSession(session=session, line=line, at=now))
     return report
 
 

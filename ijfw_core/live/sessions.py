@@ -84,6 +84,12 @@ def ended(place: Roots) -> list[Running]:
     return [replace(running, ended=True) for running in every if running is not None]
 
 
+def running(place: Roots) -> list[Running]:
+    """Every session that may have something left, ended or not."""
+    every = (_read(path) for path in sorted(_every(place, ".session")))
+    return [one for one in every if one is not None]
+
+
 def worker_lock(place: Roots) -> Path:
     """The lock that the project's one worker holds."""
     return place.folder / "run" / WORKER_LOCK
@@ -137,9 +143,10 @@ def sweep(place: Roots) -> None:
 
 
 def clear(place: Roots) -> None:
-    """Forget every session that runs."""
-    for path in (*_every(place, ".session"), *_every(place, ".ended")):
-        path.unlink(missing_ok=True)
+    """Forget every session that runs, and what waits for a model or came from one."""
+    for suffix in (".session", ".ended", ".waiting", ".answer"):
+        for path in _every(place, suffix):
+            path.unlink(missing_ok=True)
 
 
 def _every(place: Roots, suffix: str) -> list[Path]:

@@ -88,7 +88,7 @@ def append(place: Roots, signals: Sequence[Signal], redact: Redact) -> int:
             new = [s for s in new if s.kind != "intent"]
             if new:
                 _adopt(place, name, redact)
-                text = "".join(_encode(line_of(signal)) for signal in new)
+                text = encode(new)
                 files.append(place.folder / name, text, place.folder)
                 dropped += _bound(place, new[0].session)
     return dropped
@@ -115,6 +115,16 @@ def claim(place: Roots, session: str, redact: Redact) -> Claim:
             _put(place, name, "".join(others))
     signals = {signal_id(signal): signal for signal in map(signal_of, mine)}
     return Claim(path, list(signals.values()), torn)
+
+
+def held(place: Roots, session: str) -> list[Signal]:
+    """The signals of one session where they lie, claimed or not; nothing is moved."""
+    claimed = place.folder / "run" / f"{digest(session)}.claim.jsonl"
+    found: dict[str, Signal] = {}
+    for path in (claimed, place.folder / SIGNALS, place.folder / FEEDBACK):
+        lines, _ = _split(files.read_text(path, place.folder))
+        found |= {line.id: signal_of(line) for line in lines if line.session == session}
+    return list(found.values())
 
 
 def take_in(place: Roots, redact: Redact) -> None:
@@ -189,6 +199,16 @@ def forget_prompt(place: Roots, session: str) -> None:
         kept = [p for p in prompts(place) if p.session != session]
         text = "".join(msgspec.json.encode(p).decode() + "\n" for p in kept)
         _put(place, PROMPTS, text)
+
+
+def encode(signals: Iterable[Signal]) -> str:
+    """Redacted signals as lines of text."""
+    return "".join(_encode(line_of(signal)) for signal in signals)
+
+
+def decode(text: str) -> list[Signal]:
+    """The signals of lines that `encode` wrote; torn ones are left out."""
+    return [signal_of(line) for line in _split(text)[0]]
 
 
 def line_of(signal: Signal) -> Line:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from ijfw_core import service
 from ijfw_core.errors import IjfwError
-from ijfw_core.pipeline import worker
+from ijfw_core.pipeline import proposals, worker
 from ijfw_core.project import Project
 from ijfw_core.recall import handoff
 from ijfw_core.service import StoreResult
@@ -18,7 +18,7 @@ def store(
 ) -> StoreResult:
     """Write the handoff; the one of this branch goes to the journal. Line breaks are kept."""
     branch = project.redactor.text(_branch(project))
-    candidate = worker.safe(
+    candidate = proposals.safe(
         project,
         Candidate(
             kind="observation",

@@ -12,22 +12,23 @@ import msgspec
 from msgspec.structs import replace
 
 from ijfw_core.grammar.lessons import Lesson
-from ijfw_core.pipeline import gate
+from ijfw_core.pipeline import gate, proposals
 from ijfw_core.pipeline.gate import Verdict
 from ijfw_core.pipeline.listen import key_digest, signal_id
+from ijfw_core.pipeline.proposals import Proposal
 from ijfw_core.recall import facts
 from ijfw_core.storage import lessons_log
 from ijfw_core.storage.writer import Run
-from ijfw_core.text import cap, clean, format_time, new_id, one_line, slug
-from ijfw_hookspecs import Candidate, Change, Entry, Kind, Notice, Request, Signal, Tier
+from ijfw_core.text import cap, format_time, new_id, one_line, slug
+from ijfw_hookspecs import Candidate, Change, Entry, Kind, Notice, Signal, Tier
 
 if TYPE_CHECKING:
     from ijfw_core.project import Project
 
 CURATED: frozenset[Kind] = frozenset({"decision", "preference"})  # go to knowledge.md
-MAX_CANDIDATES = 50  # a bound on what one session can ask of the later stages
 TOMBSTONES = frozenset({"forget", "reject", "revert"})
-SETTLED = frozenset({"write", "supersede", "stage", "duplicate"}) | TOMBSTONES
+KEPT = frozenset({"write", "supersede", "stage"})
+SETTLED = KEPT | {"duplicate"} | TOMBSTONES
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +37,9 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     candidate: Candidate
     verdict: Verdict
     plugin: str = ""
+    model: str = ""  # that worded it
     entry: str = ""  # id under which it was written or staged
+    replaces: str = ""  # id of the same lesson of this session in other words
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +52,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     withheld: int = 0  # refused at the last gate; they are judged again next time
     judged: tuple[Judged, ...] = ()
     line: str = ""  # one line for a person; "" when nothing was stored
+    waits: bool = False  # for a model: the same signals are to be concluded again
+    notice: str = ""  # why a model that the user wants was not asked, or of no use
 
 
 def conclude(
@@ -58,35 +63,51 @@ def conclude(
     fresh: Iterable[str],
     *,
     dry_run: bool = False,
+    ask: bool = False,
+    again: bool = False,
 ) -> Report:
     """Turn a session's signals into memories; a dry run only judges, and writes nothing.
+
+    With `ask` a model may be asked, where the user allows it. Where it is of no use the wording of
+    the rules is stored, and the signals wait; `again` concludes those that waited: what the model
+    says now takes the place of the rules' wording, and without an answer nothing is done.
 
     `signals` are all that are known of the session, `fresh` the ids (`signal_id`) of those that
     were not looked at before: only clusters with a fresh signal are judged, so that a second
     look at the same session stores nothing twice.
     """
     log = lessons_log.read(project.roots)
-    clusters = _clusters(signals, set(fresh))
+    clusters = clusters_of(signals, set(fresh))
     if not clusters:
         return Report(session=session)
-    run = Run(id=new_id(project.now), kind="session", at=project.now, session=session)
-    judged = [
-        _judge(project, session, plugin, candidate)
-        for plugin, candidate in _candidates(project, session, clusters, log)
-    ]
+    made = proposals.propose(project, session, clusters, log, ask=ask and not dry_run)
+    if again:
+        made = made._replace(found=[one for one in made.found if one.model])
+    judged = [_judge(project, session, one) for one in made.found]
     judged.sort(key=lambda item: -item.verdict.confidence)
     judged = [_settle(project, item, log, session) for item in judged]
     if dry_run:
         dropped = sum(item.verdict.action == "drop" for item in judged)
         return Report(session=session, judged=tuple(judged), dropped=dropped)
+    run = Run(id=new_id(project.now), kind="session", at=project.now, session=session)
+    if made.waits and not again:
+        _wait(project, session, clusters)
     with project.writer.locked():
         now = lessons_log.read(project.roots)
         report = _store(project, run, _overtaken(judged, now[len(log) :]), now)
+    report = replace(report, waits=made.waits, notice=made.notice)
     _tell(project, report)
     return report
 
 
-def _clusters(signals: Sequence[Signal], fresh: set[str]) -> dict[str, list[Signal]]:
+def _wait(project: "Project", session: str, clusters: Mapping[str, Sequence[Signal]]) -> None:
+    """Keep the signals for the model, before the rules' wording is stored."""
+    from ijfw_core.models import waiting
+
+    waiting.keep(project.roots, session, (one for group in clusters.values() for one in group))
+
+
+def clusters_of(signals: Sequence[Signal], fresh: set[str]) -> dict[str, list[Signal]]:
     """Signals by key, in the order of their first sight; only clusters with something fresh."""
     by_key: dict[str, list[Signal]] = defaultdict(list)
     for signal in signals:
@@ -97,46 +118,13 @@ def _clusters(signals: Sequence[Signal], fresh: set[str]) -> dict[str, list[Sign
     }
 
 
-def _candidates(
-    project: "Project", session: str, clusters: Mapping[str, list[Signal]], log: Sequence[Lesson]
-) -> list[tuple[str, Candidate]]:
-    """What the synthesizers propose, redacted again and capped; invented evidence is refused."""
-    known = {signal_id(signal): signal for group in clusters.values() for signal in group}
-    request = Request(
-        model=project.config.model,
-        signals=tuple(known.values()),
-        earlier=lessons_log.sightings(log, clusters, session),
-    )
-    plugin, proposed = project.hooks.synthesize(request, project.context(session))
-    found = []
-    for candidate in proposed[:MAX_CANDIDATES]:
-        evidence = tuple(known[i] for i in map(signal_id, candidate.signals) if i in known)
-        if evidence:
-            found.append((plugin, safe(project, replace(candidate, signals=evidence))))
-    return found
-
-
-def safe(project: "Project", candidate: Candidate) -> Candidate:
-    """A candidate redacted, then capped: content and reasons in bytes, summary in characters."""
-    caps, hide = project.config.caps, project.redactor.text
-    return replace(
-        candidate,
-        summary=cap(one_line(hide(clean(candidate.summary))), caps.summary),
-        content=cap(hide(clean(candidate.content)), caps.content, in_bytes=True),
-        why=cap(hide(clean(candidate.why)), caps.reason, in_bytes=True),
-        how_to_apply=cap(hide(clean(candidate.how_to_apply)), caps.reason, in_bytes=True),
-        tags=tuple(dict.fromkeys(cap(one_line(hide(tag)), 48) for tag in candidate.tags if tag)),
-        facts=tuple(project.redactor.struct(candidate.facts)),
-    )
-
-
-def _judge(project: "Project", session: str, plugin: str, candidate: Candidate) -> Judged:
+def _judge(project: "Project", session: str, made: Proposal) -> Judged:
     context = project.context(session)
-    candidate = classified(project, candidate, session)
+    candidate = classified(project, made.candidate, session)
     scores = project.hooks.score(candidate, context)
     verdict = gate.judge(scores, project.config.gate)
     candidate = replace(candidate, facts=facts.stated(candidate, scores, project.redactor.text))
-    return Judged(candidate=candidate, verdict=verdict, plugin=plugin)
+    return Judged(candidate=candidate, verdict=verdict, plugin=made.plugin, model=made.model)
 
 
 def classified(project: "Project", candidate: Candidate, session: str) -> Candidate:
@@ -154,11 +142,32 @@ def _settle(project: "Project", item: Judged, log: Sequence[Lesson], session: st
         return _with(item, "duplicate", "a person removed or rejected this before")
     if past and past[-1].op == "revert" and item.verdict.action == "write":
         return _with(item, "stage", "was undone before: a person decides")
+    mine = [lesson for lesson in past if lesson.session == session and lesson.op in KEPT]
+    if mine and (item.model or mine[-1].plugin != item.plugin):
+        return _reworded(project, item, project.memory.get(mine[-1].entry))
     if any(lesson.session == session for lesson in past) and not item.verdict.relation:
         entry = next((lesson.entry for lesson in past if lesson.session == session), "")
         if project.memory.get(entry) is None and past[-1].op != "revert":
             return _with(item, "duplicate", "kept before in this session")
     return item
+
+
+def _reworded(project: "Project", item: Judged, before: Entry | None) -> Judged:
+    """A lesson that this session has left already, in other words: it is not kept twice.
+
+    A model's words take the place of what was written before, as long as it is still automation's.
+    """
+    candidate = item.candidate
+    if item.verdict.action in {"drop", "duplicate"}:
+        return item
+    ours = before is not None and before.origin == "auto" and not before.superseded_by
+    if before is None or not ours or before.tier not in {"knowledge", "journal"}:
+        return _with(item, "duplicate", "kept before in this session")
+    same = (before.summary, before.content) == (candidate.summary, candidate.content)
+    if same or not item.model or item.verdict.action != "write":
+        return _with(item, "duplicate", "kept before in this session, in other words")
+    verdict = item.verdict._replace(relation="update", of=before.id)
+    return replace(item, verdict=verdict, replaces=before.id)
 
 
 def _overtaken(judged: Sequence[Judged], news: Sequence[Lesson]) -> list[Judged]:
@@ -186,11 +195,11 @@ def _store(project: "Project", run: Run, judged: Sequence[Judged], log: Sequence
     lessons: list[Lesson] = []
     for item in judged:
         action = item.verdict.action
-        if action == "write" and left <= 0:
+        if action == "write" and left <= 0 and not item.replaces:
             item = _with(item, "stage", "over the session's budget of writes")
             action = "stage"
         if action in {"write", "stage"}:
-            left -= action == "write"
+            left -= action == "write" and not item.replaces
             change = _change(project, run, item)
             changes.append(change)
             item = replace(item, entry=change.entry.id if change.entry else "")
@@ -221,8 +230,10 @@ def _change(project: "Project", run: Run, item: Judged) -> Change:
     """The change that keeps a candidate: an entry of its own, or one that supersedes another."""
     candidate, verdict = item.candidate, item.verdict
     old = project.memory.get(verdict.of) if verdict.relation == "update" else None
-    supersedes = old is not None and old.tier in {"knowledge", "global"}
+    supersedes = old is not None and (old.tier in {"knowledge", "global"} or bool(item.replaces))
     entry = entry_of(project, run.session, candidate, verdict.confidence)
+    if item.model:
+        entry = replace(entry, extra=(*entry.extra, ("model", one_line(item.model)[:80])))
     if verdict.relation == "near" and verdict.of:
         entry = replace(entry, extra=(*entry.extra, ("near", verdict.of)))
     if verdict.action == "stage":
@@ -308,6 +319,9 @@ def _line(project: "Project", changes: Sequence[Change], stored: Sequence[str]) 
 
 def _tell(project: "Project", report: Report) -> None:
     context = project.context(report.session)
+    if report.notice:
+        told = Notice(topic="model", message=report.notice, level="warning")
+        project.hooks.notify(told, context)
     if report.stored:
         notice = Notice(topic="stored", message=report.line, entries=report.stored)
         project.hooks.notify(notice, context)

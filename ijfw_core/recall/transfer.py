@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from ijfw_core import service
 from ijfw_core.grammar import is_id
-from ijfw_core.pipeline import worker
+from ijfw_core.pipeline import proposals
 from ijfw_core.project import Project
 from ijfw_core.storage.writer import Run
 from ijfw_core.text import cap, clean, digest, format_time, new_id, one_line, parse_time
@@ -124,7 +124,7 @@ class _Import:
             raise ValueError("summary is missing")
         if line.id and (not is_id(line.id) or line.id.startswith("h-")):
             raise ValueError("id is no id")
-        candidate = worker.safe(
+        candidate = proposals.safe(
             self.project,
             Candidate(
                 kind=service.KINDS[kind],

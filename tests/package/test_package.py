@@ -21,6 +21,7 @@ FACE = {
     "ijfw_core.compare",
     "ijfw_core.curation",
     "ijfw_core.storekit",
+    "ijfw_core.synthesis",
     "ijfw_core.testing",
     "ijfw_core.jsonlog",
     "ijfw_core.toolcalls",
