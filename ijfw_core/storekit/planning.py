@@ -17,7 +17,7 @@ team memory: such a plan is a ValueError, and the kernel proposes it instead.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -78,6 +78,7 @@ class Planner:
         self.files = files
         self.now = now
         self._date = format_time(now)[:10]
+        self._held: dict[tuple[Tier, str], dict[str, list[Block]]] | None = None
 
     def plan(self, change: Change) -> Receipt:
         """The edits of a change. ValueError: no such target, it changed, or it is a person's."""
@@ -95,6 +96,21 @@ class Planner:
         if change.op not in plans:
             raise ValueError(f"no such operation: {change.op}")
         return plans[change.op](change)
+
+    def plan_all(self, changes: Sequence[Change]) -> list[Receipt | None]:
+        """A plan each on one reading of the files; None where `plan` raises ValueError."""
+        found: list[Receipt | None] = []
+        with self.files.held():
+            self._held = {}
+            try:
+                for change in changes:
+                    try:
+                        found.append(self.plan(change))
+                    except ValueError:
+                        found.append(None)
+            finally:
+                self._held = None
+        return found
 
     # --- what a store says ----------------------------------------------------------------------
 
@@ -316,11 +332,24 @@ class Planner:
 
     def in_file(self, tier: Tier, path: str, name: str) -> list[Block]:
         """The blocks of an entry in a file of a tier."""
+        if self._held is not None:
+            return self._indexed(self._held, tier, path).get(name, [])
         text = self.files.text(tier, path)
         if not text or (_PLAIN_ID.match(name) and name not in text):
             return []
         found = self.read(tier, path, text)
         return [block for block in found if block.entry.id == name and block.entry.tier == tier]
+
+    def _indexed(
+        self, held: dict[tuple[Tier, str], dict[str, list[Block]]], tier: Tier, path: str
+    ) -> dict[str, list[Block]]:
+        if (tier, path) not in held:
+            blocks: dict[str, list[Block]] = {}
+            for block in self.read(tier, path):
+                if block.entry.tier == tier:
+                    blocks.setdefault(block.entry.id, []).append(block)
+            held[tier, path] = blocks
+        return held[tier, path]
 
     def read(self, tier: Tier, path: str, text: str | None = None) -> list[Block]:
         """The blocks of a file that are entries."""
