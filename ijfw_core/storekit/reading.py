@@ -8,6 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
@@ -53,6 +54,7 @@ class Files:
         self.memory = memory
         self.team = team
         self.shared = shared
+        self._texts: dict[tuple[Path, str], str] | None = None
 
     def base(self, tier: Tier) -> Path:
         """The folder that paths of a tier are relative to."""
@@ -91,7 +93,21 @@ class Files:
 
     def text(self, tier: Tier, path: str) -> str:
         """A whole file, "" where it cannot be read."""
-        return "".join(_pieces(self.base(tier), path))
+        base = self.base(tier)
+        if self._texts is None:
+            return "".join(_pieces(base, path))
+        if (base, path) not in self._texts:
+            self._texts[base, path] = "".join(_pieces(base, path))
+        return self._texts[base, path]
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Read each text once, for as long as this lasts."""
+        self._texts = {}
+        try:
+            yield
+        finally:
+            self._texts = None
 
     def entries(self, tier: Tier) -> Iterator[Entry]:
         """The entries of a tier in file order."""
