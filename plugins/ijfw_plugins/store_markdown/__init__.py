@@ -74,6 +74,10 @@ class MarkdownStore:
         """The edits that carry out a change; ValueError where it cannot be done. See `plans`."""
         return self._planner.plan(change)
 
+    def plan_all(self, changes: Sequence[Change]) -> list[Receipt | None]:
+        """As `plan` for each on the files as they are, read once; None in place of ValueError."""
+        return self._planner.plan_all(changes)
+
     def undo(self, handle: str) -> bool:
         """False: the kernel undoes edits itself."""
         return False
