@@ -21,6 +21,8 @@ LINES = st.sampled_from(
     ["---", "type: decision", "summary: x", "id: a", "", "text", "- [t] **pattern** [a]: b", "  c",
      "<!-- ijfw-schema: v1 -->", "\ufeff", "\r", "**Why:** d", "\udce9", "\u2028"]
 )  # fmt: skip
+# One test runs in the class of each store, on folders of its own.
+_OF_CLASSES = (HealthCheck.function_scoped_fixture, HealthCheck.differing_executors)
 
 
 class Made(NamedTuple):
@@ -113,7 +115,7 @@ class StoreContract:
     def test_an_empty_folder_has_no_entries(self, make_store: Made) -> None:
         assert list(make_store.store.entries(ALL)) == []
 
-    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+    @settings(suppress_health_check=_OF_CLASSES, max_examples=50)
     @given(st.lists(LINES, max_size=12).map("\n".join), st.sampled_from(["", "\n"]))
     def test_a_file_is_its_blocks(self, make_store: Made, text: str, end: str) -> None:
         for path in ("knowledge.md", "project-journal.md", "auto-proposed/x.md", "_archive/a/b.md"):

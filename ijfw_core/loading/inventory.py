@@ -16,6 +16,7 @@ from ijfw_core.loading import loader, trust
 from ijfw_core.loading.config import Config, did_you_mean
 from ijfw_core.loading.hooks import RAW, SPECS
 from ijfw_core.loading.loader import Found
+from ijfw_core.loading.settings import STANDBY
 from ijfw_core.storage import files
 
 Status = Literal["on", "off", "broken", "blocked"]
@@ -51,7 +52,8 @@ def plugin_table(config: Config) -> list[PluginInfo]:
         if plugin.builtin and name in hooks.plugins and name in chosen:
             rows.append(_row(plugin, tuple(hooks.plugins[name].functions), "on", ""))
         elif plugin.builtin:
-            rows.append(_builtin_off(plugin, name in chosen, hooks.broken.get(name, "")))
+            other = config.plugins.replace.get(name, "")
+            rows.append(_builtin_off(plugin, name in chosen, hooks.broken.get(name, ""), other))
         else:
             rows.append(_third_party(plugin, name in chosen, config))
     missing = [name for name in chosen if name not in found]
@@ -119,11 +121,17 @@ def _row(found: Found, hooks: tuple[str, ...] | None, status: Status, reason: st
     )
 
 
-def _builtin_off(found: Found, wanted: bool, reason: str) -> PluginInfo:
+def _builtin_off(found: Found, wanted: bool, reason: str, replaced: str) -> PluginInfo:
     hooks = declared(found).hooks
     if reason and wanted:
         return _row(found, hooks, "broken", reason)
-    return _row(found, hooks, "off", "disabled by the project" if wanted else "disabled in config")
+    if wanted:
+        return _row(found, hooks, "off", "disabled by the project")
+    if found.name in STANDBY:
+        hint = f"instead of {STANDBY[found.name]}: ijfw plugins enable {found.name}"
+        return _row(found, hooks, "off", hint)
+    why = f"replaced by {replaced}" if replaced else "disabled in config"
+    return _row(found, hooks, "off", why)
 
 
 def _third_party(found: Found, wanted: bool, config: Config) -> PluginInfo:

@@ -14,7 +14,7 @@ import pluggy
 from ijfw_core.loading import guard
 from ijfw_core.loading.config import Config, did_you_mean
 from ijfw_core.loading.hooks import SPECS, Hooks, Plugin
-from ijfw_core.loading.settings import ESSENTIAL
+from ijfw_core.loading.settings import ESSENTIAL, STANDBY
 from ijfw_hookspecs import PROJECT, Notice
 from ijfw_hookspecs import hooks as hookspecs
 
@@ -126,7 +126,8 @@ def _settle(rivals: list[Found]) -> Found:
 def chosen(config: Config, found: Mapping[str, Found], *, third_party: bool = True) -> list[str]:
     """The names of the plugins that are to be loaded, installed or not.
 
-    A disabled essential plugin is among them unless an enabled one replaces it.
+    A disabled essential plugin is among them unless an enabled one replaces it. A built-in that
+    stands by is among them only in the place of the essential one.
     """
     disabled = set(config.plugins.disable)
     only = config.plugins.only
@@ -134,6 +135,9 @@ def chosen(config: Config, found: Mapping[str, Found], *, third_party: bool = Tr
     if third_party:
         wanted = set(config.plugins.enable) - disabled if only is None else set(only)
         names |= {name for name in wanted if name not in found or not found[name].builtin}
+    for name, essential in STANDBY.items():  # one setting is enough to change places
+        chosen_instead = config.plugins.replace.get(essential) == name and name in names
+        names.discard(essential if chosen_instead else name)
     for name in ESSENTIAL:
         if config.plugins.replace.get(name, name) not in names - {name}:
             names.add(name)

@@ -11,7 +11,7 @@ from ijfw_core.errors import NotFoundError, RefusedError, UsageError
 from ijfw_core.loading import inventory, loader, trust
 from ijfw_core.loading.config import did_you_mean
 from ijfw_core.loading.loader import Found
-from ijfw_core.loading.settings import ESSENTIAL
+from ijfw_core.loading.settings import ESSENTIAL, STANDBY
 
 
 def find(name: str) -> Found:
@@ -31,7 +31,8 @@ def find(name: str) -> Found:
 
 
 def enable(home: Path, plugin: Found) -> None:
-    """Turn a plugin on; of a third-party one the version is recorded."""
+    """Turn a plugin on; of a third-party one the version is recorded. A built-in that stands by
+    takes the place of the essential one."""
     with trust.edit(home / "config.toml") as document:
         table = _plugins(document)
         _drop(table, "disable", plugin.name)
@@ -40,6 +41,8 @@ def enable(home: Path, plugin: Found) -> None:
         replace = table.get("replace")
         if isinstance(replace, Mapping) and plugin.name in replace:
             table["replace"].pop(plugin.name)
+        if plugin.name in STANDBY:
+            _replace(table, STANDBY[plugin.name], plugin.name)
     if not plugin.builtin:
         trust.record_plugin(home, plugin.name, plugin.distribution, plugin.version)
     inventory.forget(home, plugin.name)

@@ -12,6 +12,9 @@ Dollars = Annotated[float, Meta(ge=0, le=1_000_000)]
 # where `[plugins.replace]` names an enabled plugin that takes its place.
 ESSENTIAL = {"redact-secrets": "redact", "store-markdown": "store", "classify-rules": "classify"}
 
+# Built-in plugins that are off until `[plugins.replace]` puts them in an essential one's place.
+STANDBY = {"store-topics": "store-markdown"}
+
 # What a project's own file may change before it is trusted, and in which direction.
 PROJECT_SAFE = {
     "gate.write": "raise",

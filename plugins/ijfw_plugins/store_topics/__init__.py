@@ -61,6 +61,11 @@ class TopicStore:
         """The edits that carry out a change; ValueError where it cannot be done. See `plans`."""
         return self._planner.plan(change)
 
+    def plan_all(self, changes: Sequence[Change]) -> list[Receipt | None]:
+        """As `plan` for the first of them, as far as no plan builds on another; None for the rest
+        and in place of ValueError."""
+        return self._planner.plan_all(changes)
+
     def undo(self, handle: str) -> bool:
         """False: the kernel undoes edits itself."""
         return False

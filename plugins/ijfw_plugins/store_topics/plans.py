@@ -40,6 +40,24 @@ class Planner(SharedPlanner):
             text = _after(text, more)
         return replace(receipt, edits=tuple(edits))
 
+    def plan_all(self, changes: Sequence[Change]) -> list[Receipt | None]:
+        """As in the base, up to the first plan that adds to a file to which one before it adds:
+        which file a memory goes to, and which lines the index holds, depends on what is there."""
+        found: list[Receipt | None] = []
+        grown: set[str] = set()
+        with self.files.held():
+            for change in changes:
+                try:
+                    receipt = self.plan(change)
+                except ValueError:
+                    break
+                grows = {edit.path for edit in receipt.edits if edit.before is None}
+                if grows & grown:
+                    break
+                grown |= grows
+                found.append(receipt)
+        return [*found, *(None for _ in changes[len(found) :])]
+
     def created(self, wanted: Entry, plugin: str) -> tuple[Edit, ...]:
         """A file named after type and summary; where that is there and automatic, behind it."""
         journal = wanted.tier == "journal" or wanted.kind in ("pattern", "observation")
