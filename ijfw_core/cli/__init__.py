@@ -16,6 +16,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "capture": ("capture", "capture", "Turn a session's transcript into memories."),
     "remember": ("capture", "remember", "Store one thing you want every agent to know."),
     "memory": ("memory", "memory", "List, show, store, review, forget and revert memories."),
+    "dream": ("dream", "dream", "Consolidate memory now or each night; nothing is lost."),
     "redact": ("redact", "redact", "Remove secrets from a text."),
     "audit": ("redact", "audit", "Scan everything of ours on disk for secrets."),
     "signals": ("stages", "signals", "What a message or a tool result would be heard as."),
