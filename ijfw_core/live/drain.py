@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
+from ijfw_core.dream import state as dreams
 from ijfw_core.errors import IjfwError, LockTimeoutError
 from ijfw_core.live import capture, consent, greeting, hook, known, sessions, spool
 from ijfw_core.live.greeting import LastSession
@@ -145,6 +146,8 @@ def _conclude(project: Project, running: Running) -> Report:
     spool.release(place, claim)
     spool.forget_prompt(place, session)
     sessions.done(place, session, heard_at)
+    with contextlib.suppress(OSError, IjfwError):
+        dreams.note_session(place, session, project.now)
     line = " ".join(filter(None, (report.line, report.notice)))
     if line:
         now = format_time(project.now)
@@ -187,7 +190,12 @@ def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
                 drain(open_project(folder, env))
             # One that ended between the last look and the unlocking found the lock taken.
             if _ended(place) <= tried:
-                return 0
+                break
+        # Now that the lock is free and everything heard is kept; it never raises.
+        from ijfw_core.dream import auto
+
+        auto.after_sessions(folder, env)
+        return 0
     except LockTimeoutError:
         return 0
     except Exception as error:
