@@ -6,6 +6,7 @@ The ids are noted in `run/forget.json` first, so that a killed run is finished b
 """
 
 import re
+import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -189,6 +190,8 @@ class _Forgetting:
             for path in (self.roots.folder / folder).glob(pattern):
                 if path.is_file() and not path.is_symlink():
                     files.remove(path)
+        for copy in (self.roots.folder / "run").glob("dream-dry-*/"):  # of a killed dry run
+            shutil.rmtree(copy, ignore_errors=True)
 
     def _purge_lessons(self) -> None:
         place, base = self.writer.place("knowledge", ledger.LESSONS)
