@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from ijfw_core.dream import state as dreams
 from ijfw_core.errors import IjfwError
 from ijfw_core.install import connected
 from ijfw_core.install.setup import Place
@@ -41,6 +42,7 @@ class ProjectStatus(msgspec.Struct, frozen=True, kw_only=True):
     running: int  # sessions that were heard and not concluded
     pending: int  # of these, sessions with signals in the spool or in a claim
     sessions: tuple[Session, ...]  # last first
+    dream: str = ""  # when the last one was, and what it did
 
 
 class PlatformStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,7 +126,15 @@ def project_status(place: Roots, here: Roots | None) -> ProjectStatus:
         running=len(sessions.idle(place, math.inf)),
         pending=len(heard(place)),
         sessions=tuple(last_sessions(place)),
+        dream=last_dream(place),
     )
+
+
+def last_dream(place: Roots) -> str:
+    """When the last dream was, and how much it did; "" where there was none."""
+    last = dreams.read(place)
+    total = sum(last.changes.values())
+    return f"{last.at}: {total} change{'' if total == 1 else 's'}" if last.at else ""
 
 
 def count_staged(place: Roots) -> int:
