@@ -83,6 +83,8 @@ def status(ctx: click.Context, as_json: bool) -> None:
     for project in found.projects:
         for session in project.sessions if project.here else project.sessions[:1]:
             say(f"{session.at}  {Path(project.project).name}  {session.session}: {session.line}")
+        if project.dream:
+            say(f"{Path(project.project).name}: last dream {project.dream}")
     if not rows:
         say("No project yet. In one: ijfw consent yes")
 
