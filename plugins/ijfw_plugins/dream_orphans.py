@@ -15,8 +15,8 @@ from ijfw_hookspecs import Change, Context, DreamPass, Entry, Query, hookimpl
 MOST = 50  # links that are told of in one night
 _MD = re.compile(r"\[([^\[\]\n]{0,200})\]\(<?([^()<>\s]{1,255})>?\)")
 # A name, not the brackets of code: no blank behind the first ones, nothing but a name inside.
-_NAME = r"[^\s\[\]|#=<>(){}\"'`,;$][^\[\]|#=<>(){}\"`;$\n]{0,119}"
-_WIKI = re.compile(rf"(?<![\[\w])\[\[({_NAME})[\]|#]")
+_NAME = r"[^\s\[\]|#=<>(){}\"'`,;:$][^\[\]|#=<>(){}\"`;$\n]{0,119}"
+_WIKI = re.compile(rf"(?<![\[\w])\[\[({_NAME})(?:\]\]|[|#])")
 _SPAN = re.compile(r"`[^`\n]*`")
 _TABLE = re.compile(r"(?m)^\[\[[\w.-]+\]\]$")  # a table of TOML
 
@@ -71,7 +71,8 @@ def _links(text: str) -> list[str]:
     if "[[" not in text:
         return []
     plain = _TABLE.sub(" ", _SPAN.sub(" ", _prose(text)))
-    return list(dict.fromkeys(name.strip() for name in _WIKI.findall(plain)))
+    names = (name.strip() for name in _WIKI.findall(plain))
+    return list(dict.fromkeys(name for name in names if any(c.isalpha() for c in name)))
 
 
 def _prose(text: str) -> str:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ijfw_core.compare import Verdict, body, compare
 from ijfw_core.curation import Near, fix_of, is_error, living, note, oldest_first, trusted
-from ijfw_core.text import one_line
+from ijfw_core.text import derived_id, one_line
 from ijfw_hookspecs import Change, Context, DreamPass, Entry, Night, Tier, hookimpl
 
 STAGING = frozenset({"proposal", "target", "of", "base", "run", "reason"})
@@ -153,15 +153,16 @@ def _replacement(context: Context, night: Night, entry: Entry) -> Iterator[Chang
 
 
 def _succeed(entry: Entry, wanted: Entry, old: Entry, reason: str) -> Iterator[Change]:
+    new = replace(wanted, id=derived_id(entry.stored, "review-staged", entry.id, old.id))
     yield Change(
         op="supersede",
         target=old.id,
         base=old.digest,
-        entry=wanted,
+        entry=new,
         reason=reason,
-        confidence=wanted.confidence,
+        confidence=new.confidence,
     )
-    yield _archive(entry, f"kept in place of {old.id}")
+    yield _archive(entry, f"kept as {new.id} in place of {old.id}")
 
 
 def _bare(entry: Entry, sessions: Iterable[str]) -> Entry:
