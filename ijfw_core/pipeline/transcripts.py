@@ -62,11 +62,15 @@ def open_transcript(
 ) -> Reading:
     """Start reading `path` with the named platform's adapter, or the first that knows the file.
 
+    A transcript that is no file is named `<platform>:<id>`; only that platform's adapter reads it.
     Raises NotFoundError for a missing file, UsageError for an unknown platform, and IjfwError
     where no adapter knows the file.
     """
     if not os.path.isfile(path):
-        raise NotFoundError(f"{path}: no such file. Nothing was stored.")
+        owner = path.partition(":")[0] if ":" in path else ""
+        if owner not in {adapter.name for adapter in adapters} or platform not in ("", owner):
+            raise NotFoundError(f"{path}: no such file. Nothing was stored.")
+        platform = owner
     named = [adapter for adapter in adapters if platform in ("", adapter.name)]
     if not named:
         known = ", ".join(sorted(adapter.name for adapter in adapters)) or "none"
@@ -93,7 +97,8 @@ def _start(adapter: PlatformAdapter, path: str, start: Bookmark) -> Reading:
 
 def bookmark_path(folder: Path, transcript: str) -> Path:
     """Where the bookmark of a transcript lies; the name holds nothing of its path."""
-    return folder / "run" / f"{digest(os.path.realpath(transcript))}.cursor"
+    named = os.path.realpath(transcript) if os.path.exists(transcript) else transcript
+    return folder / "run" / f"{digest(named)}.cursor"
 
 
 def load_bookmark(path: Path) -> Bookmark:

@@ -1,11 +1,15 @@
 """Reading in pieces: every event is new exactly once, whatever the pieces."""
 
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ijfw_core.pipeline.transcripts import Bookmark, Reading
+from ijfw_core.errors import NotFoundError
+from ijfw_core.pipeline.transcripts import Bookmark, Reading, bookmark_path, open_transcript
 from ijfw_hookspecs import AgentEvent, Transcript
 
 
@@ -67,3 +71,23 @@ def test_a_resume_shows_the_piece_before_as_history() -> None:
         ("6", False),
         ("7", True),
     ]
+
+
+def test_a_transcript_that_is_no_file_is_named_after_its_platform(tmp_path: Path) -> None:
+    adapter: Any = Pieces(3)
+    adapter.grow(2)
+    reading = open_transcript([adapter], "pieces:ses_1", "", Bookmark())
+    assert [event.text for event, _ in reading] == ["0", "1"]
+    for path, platform in (("other:ses_1", ""), ("pieces:ses_1", "other"), ("pieces", "")):
+        with pytest.raises(NotFoundError):
+            open_transcript([adapter], path, platform, Bookmark())
+    names = {bookmark_path(tmp_path, name) for name in ("pieces:ses_1", "pieces:ses_2")}
+    assert len(names) == 2
+
+
+def test_its_bookmark_is_the_same_in_every_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = bookmark_path(tmp_path, "pieces:ses_1")
+    monkeypatch.chdir(tmp_path)
+    assert bookmark_path(tmp_path, "pieces:ses_1") == here
