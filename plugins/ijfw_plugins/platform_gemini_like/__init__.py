@@ -1,0 +1,166 @@
+"""Gemini CLI and Qwen Code, which came out of it: their hooks, their chats and their settings.
+
+One behaviour with two tables of names. The adapters only translate; what is worth keeping is
+decided by the `on_signal` plugins.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from ijfw_hookspecs import (
+    AdapterStatus,
+    AgentEvent,
+    Caps,
+    EventKind,
+    FileEdit,
+    PlatformAdapter,
+    Reply,
+    Transcript,
+    hookimpl,
+)
+
+
+class Names(NamedTuple):
+    """What the two call things."""
+
+    platform: str
+    program: str
+    folder: str  # of settings, below the home and the project
+    tool: str  # how the model sees a tool of our server
+    events: dict[str, EventKind]  # all that are understood
+    heard: tuple[str, ...]  # those that we ask to be told of, each a process
+
+
+# PreCompress is left out: the client fires it before every request to the model, compressed or not.
+GEMINI = Names(
+    platform="gemini-cli",
+    program="gemini",
+    folder=".gemini",
+    tool="mcp_ijfw_{}",
+    events={
+        "SessionStart": "session_start",
+        "BeforeAgent": "prompt",
+        "AfterTool": "tool_end",
+        "AfterAgent": "turn_end",
+        "SessionEnd": "session_end",
+    },
+    heard=("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"),
+)
+QWEN = Names(
+    platform="qwen-code",
+    program="qwen",
+    folder=".qwen",
+    tool="mcp__ijfw__{}",
+    events={
+        "SessionStart": "session_start",
+        "UserPromptSubmit": "prompt",
+        "PostToolUse": "tool_end",
+        "PostToolUseFailure": "tool_end",
+        "Stop": "turn_end",
+        "SubagentStop": "subagent_end",
+        "PreCompact": "pre_compact",
+        "SessionEnd": "session_end",
+    },
+    heard=(
+        "SessionStart",
+        "UserPromptSubmit",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "Stop",
+        "SessionEnd",
+    ),
+)
+
+
+class GeminiLike:
+    """An adapter; every import of its parts happens when the part is used."""
+
+    def __init__(self, names: Names, home: Path | None = None, project: Path | None = None) -> None:
+        """`home` is the person's home folder, `project` the project's; else the process's own."""
+        self.names = names
+        self.name = names.platform
+        # Qwen Code fires no session end when it runs headless: there each turn may be the last.
+        ends = names.platform == GEMINI.platform
+        events = [kind for kind in names.events.values() if ends or kind != "session_end"]
+        self.caps = Caps(
+            events=tuple(dict.fromkeys(events)),
+            inject_at=("session_start", "prompt"),
+            transcript=True,
+            exit_code=True,
+            session_end_budget_ms=60_000 if ends else 0,
+            event_names=names.events,
+            quiet_events=("AfterTool",) if ends else ("PostToolUse",),
+        )
+        self._home = home
+        self._project = project
+
+    def parse(self, event: str, payload: bytes, env: Mapping[str, str]) -> AgentEvent | None:
+        """A hook's payload as an event; None where it is of no interest. Never raises."""
+        from ijfw_plugins.platform_gemini_like import payload as payloads
+
+        return payloads.parse(self.names, event, payload, datetime.now(UTC))
+
+    def render(self, event: str, reply: Reply) -> str:
+        """The JSON that a hook prints for a reply; "" where there is nothing to say."""
+        from ijfw_plugins.platform_gemini_like import payload as payloads
+
+        return payloads.render(self.names, event, reply)
+
+    def read_transcript(self, path: str, cursor: str) -> Transcript:
+        """The next events of a chat, at most about 4 MiB or 2,000 records a call.
+
+        Raises ValueError("not a ... transcript"), ValueError("stale cursor") and OSError.
+        """
+        if self.names.platform == QWEN.platform:
+            from ijfw_plugins.platform_gemini_like import qwen
+
+            return qwen.read(path, cursor)
+        from ijfw_plugins.platform_gemini_like import gemini
+
+        return gemini.read(path, cursor)
+
+    def install(
+        self, scope: Literal["user", "project"], command: Sequence[str]
+    ) -> Sequence[FileEdit]:
+        """Hooks, MCP server and skill; nothing where they are there already.
+
+        Raises ValueError, naming file and line, where the settings cannot be read.
+        """
+        from ijfw_core import edits
+        from ijfw_plugins.platform_gemini_like import settings
+
+        return edits.install(settings.pieces(self.names, self._folder(scope), command))
+
+    def uninstall(self, scope: Literal["user", "project"]) -> Sequence[FileEdit]:
+        """What takes them out again, byte for byte."""
+        from ijfw_core import edits
+        from ijfw_plugins.platform_gemini_like import settings
+
+        return edits.uninstall(settings.pieces(self.names, self._folder(scope)))
+
+    def status(self) -> AdapterStatus:
+        """What of us stands in the project's and the person's settings."""
+        from ijfw_core import edits
+        from ijfw_plugins.platform_gemini_like import settings
+
+        folders = (self._folder("project"), self._folder("user"))
+        return edits.status(p for f in folders for p in settings.pieces(self.names, f))
+
+    def detect(self) -> str:
+        """Where the client was found on this computer; "" where it was not."""
+        from ijfw_core import edits
+
+        return edits.present((self.names.program,), (self._folder("user"),))
+
+    def _folder(self, scope: Literal["user", "project"]) -> Path:
+        if scope == "project":
+            return (self._project or Path.cwd()) / self.names.folder
+        return (self._home or Path.home()) / self.names.folder
+
+
+@hookimpl
+def platform_adapter() -> list[PlatformAdapter]:
+    """Register both adapters."""
+    return [GeminiLike(GEMINI), GeminiLike(QWEN)]
