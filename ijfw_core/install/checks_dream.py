@@ -36,7 +36,7 @@ def _last(last: state.Last) -> Check:
             name="dream",
             ok=False,
             detail=f"passes that gave nothing at {last.at}: {why}",
-            fix="mend or disable the plugin (ijfw plugins list --hook dream_pass), then: ijfw dream",
+            fix="mend or disable the plugin (ijfw plugins list), then: ijfw dream",
         )
     total = sum(last.changes.values())
     word = "change" if total == 1 else "changes"
