@@ -157,16 +157,17 @@ def _reworded(project: "Project", item: Judged, before: Entry | None) -> Judged:
 
     A model's words take the place of what was written before, as long as it is still automation's.
     """
-    candidate = item.candidate
-    if item.verdict.action in {"drop", "duplicate"}:
+    candidate, verdict = item.candidate, item.verdict
+    other = verdict.action == "duplicate" and not (before and verdict.of == before.id)
+    if verdict.action == "drop" or other:
         return item
     ours = before is not None and before.origin == "auto" and not before.superseded_by
     if before is None or not ours or before.tier not in {"knowledge", "journal"}:
         return _with(item, "duplicate", "kept before in this session")
     same = (before.summary, before.content) == (candidate.summary, candidate.content)
-    if same or not item.model or item.verdict.action != "write":
+    if same or not item.model or verdict.confidence < project.config.gate.write:
         return _with(item, "duplicate", "kept before in this session, in other words")
-    verdict = item.verdict._replace(relation="update", of=before.id)
+    verdict = verdict._replace(action="write", relation="update", of=before.id)
     return replace(item, verdict=verdict, replaces=before.id)
 
 

@@ -34,6 +34,7 @@ _NOT = re.compile(
     r"(?:\b(?:not|never|no|without|avoid|instead of|rather than|stop(?: using)?|drop|replac\w+"
     r"|over)|n't)\s+(?:(?:use|using|run|the|a|an|any|to|be)\s+)*([\w@+#./-]+)"
 )
+_SENTENCE = re.compile(r"(?<=[.!?;:])\s|\n")
 _DULL = frozenset(
     "the and for with from that this when not use used was are has have should must into only "  # noqa: SIM905
     "instead than user said always never please don does they what which its will can".split()
@@ -65,7 +66,7 @@ def parse(text: str, request: Request) -> list[Candidate]:
         reply = msgspec.json.decode(text.encode("utf-8", "replace"), type=_Reply)
     except (msgspec.MsgspecError, RecursionError):
         raise ModelError("the answer was no JSON of the wanted form") from None
-    lessons = reply.lessons[:MOST_LESSONS]
+    lessons = [_capped(lesson) for lesson in reply.lessons[:MOST_LESSONS]]
     said = asked(request)
     if request.purpose == "extract":
         found = list(_extracted(lessons, said, request))
@@ -85,7 +86,7 @@ def _extracted(lessons: Iterable[_Lesson], said: Asked, request: Request) -> Ite
         if group is None or lesson.of in taken:
             continue
         evidence = "\n".join(f"{one.text}\n{one.about}\n{one.signature}" for one in group)
-        if objection(lesson.summary, _body(lesson), evidence, everything):
+        if not lesson.content or objection(lesson.summary, _body(lesson), evidence, everything):
             continue
         taken.add(lesson.of)
         yield _candidate(lesson, group, len(request.earlier.get(group[0].key, ())))
@@ -100,17 +101,28 @@ def _merged(lessons: Iterable[_Lesson], said: Asked) -> Iterable[Candidate]:
         if not entries or len(entries) < len(set(names)) or taken & {e.id for e in entries}:
             continue
         evidence = "\n".join(f"{e.summary}\n{e.content}\n{e.how_to_apply}" for e in entries)
-        if objection(lesson.summary, _body(lesson), evidence, evidence):
+        if not lesson.content or objection(lesson.summary, _body(lesson), evidence, evidence):
             continue
         taken |= {entry.id for entry in entries}
         yield Candidate(
             kind=_kind(entries),
-            summary=cap(one_line(lesson.summary), SUMMARY),
-            content=cap(clean(lesson.content).strip(), CONTENT),
-            why=cap(clean(lesson.why).strip(), REASON),
-            how_to_apply=cap(clean(lesson.how_to_apply).strip(), REASON),
+            summary=lesson.summary,
+            content=lesson.content,
+            why=lesson.why,
+            how_to_apply=lesson.how_to_apply,
             entries=tuple(entry.id for entry in entries),
         )
+
+
+def _capped(lesson: _Lesson) -> _Lesson:
+    """A lesson as it would be kept: all that is looked at, and nothing behind it."""
+    return _Lesson(
+        of=lesson.of,
+        summary=cap(one_line(lesson.summary), SUMMARY),
+        content=cap(clean(lesson.content).strip(), CONTENT),
+        why=cap(clean(lesson.why).strip(), REASON),
+        how_to_apply=cap(clean(lesson.how_to_apply).strip(), REASON),
+    )
 
 
 def _kind(entries: Sequence[Entry]) -> Kind:
@@ -131,7 +143,6 @@ def objection(summary: str, body: str, evidence: str, everything: str) -> str:
 
     `evidence` is what the lesson is about, `everything` what the model was shown.
     """
-    summary, body = one_line(summary), clean(body)[: CONTENT * 3]
     if not any(char.isalnum() for char in summary) or not body.strip():
         return "it says nothing"
     for rule in rules():
@@ -142,7 +153,7 @@ def objection(summary: str, body: str, evidence: str, everything: str) -> str:
         return "it names something that nobody said"
     if not _shares(summary, body, evidence):
         return "it has nothing to do with its evidence"
-    if _turned(summary, evidence) or _turned(f"{summary}\n{body}", evidence):
+    if _turned(f"{summary}\n{body}", evidence):
         return "it turns round what was said"
     return ""
 
@@ -179,12 +190,12 @@ def _words(text: str) -> set[str]:
 
 
 def _turned(text: str, evidence: str) -> bool:
-    """Whether a thing that was said with a "not" stands there without one."""
+    """Whether a sentence names a thing without the "not" with which it was said."""
     ruled_out = _negated(evidence)
-    if not ruled_out:
-        return False
-    still = ruled_out - _negated(text)
-    return bool(still & set(tokens(text)))
+    return bool(ruled_out) and any(
+        (ruled_out - _negated(sentence)) & set(tokens(sentence))
+        for sentence in _SENTENCE.split(text)
+    )
 
 
 def _negated(text: str) -> set[str]:
@@ -202,7 +213,7 @@ def _candidate(lesson: _Lesson, group: Sequence[Signal], before: int) -> Candida
     """The model's words with the evidence's own behind them: what was heard stays readable."""
     errors = [one for one in group if one.kind == "error"]
     fixes = [one for one in group if one.kind == "fix"]
-    content, why = clean(lesson.content).strip(), clean(lesson.why).strip()
+    content, why = lesson.content, lesson.why
     if errors or fixes:
         seen = max(len(errors), 1) + before
         tags = ["error", *(["recurring"] if seen > 1 else []), *(["fixed"] if fixes else [])]
@@ -213,13 +224,13 @@ def _candidate(lesson: _Lesson, group: Sequence[Signal], before: int) -> Candida
         tags = [group[-1].kind]
         quote = group[-1].text
     heard = f"Heard: {cap(one_line(quote), QUOTED)}"
-    why = f"{cap(why, REASON)}\n{heard}" if why else heard
+    why = f"{why}\n{heard}" if why else heard
     return Candidate(
         kind=_evident(tags),
-        summary=cap(one_line(lesson.summary), SUMMARY),
-        content=cap(content, CONTENT),
+        summary=lesson.summary,
+        content=content,
         why=why,
-        how_to_apply=cap(clean(lesson.how_to_apply).strip(), REASON),
+        how_to_apply=lesson.how_to_apply,
         tags=tuple(tags),
         signals=tuple(group),
     )

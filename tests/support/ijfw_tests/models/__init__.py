@@ -1,0 +1,1 @@
+"""Model servers on loopback that play what real ones do, and a project whose sessions end."""
