@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NAME = b"/run/precompiled"
 MOST_BYTES = 8 << 20  # of the file
 HEAD = 40  # bytes of what the table of contents starts with: format, size and hash
+OPEN = posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW
 _SEED = int.from_bytes(_imp.source_hash(0, (sys.version + sys.byteorder).encode()), "little")
 
 
@@ -31,9 +32,10 @@ class Bundle:
     def __init__(self, path: bytes = b"") -> None:
         self.places: dict[Any, tuple[int, int, bytes]] = {}  # key -> offset, bytes, hash
         self._fd = -1
+        self._path = path
         if path:
             try:
-                self._fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW)
+                self._fd = posix.open(path, OPEN)
                 name, size, check = posix.pread(self._fd, HEAD, 0).split()
                 if name == b"ijfw2" and int(size) <= MOST_BYTES:
                     self._start = HEAD + int(size)
@@ -44,8 +46,23 @@ class Bundle:
 
     def _read(self, at: int, size: int, check: bytes) -> "Any":
         """One value; None where it is not whole: unmarshalling garbage can end the process."""
-        data = posix.pread(self._fd, size, at)
+        data = self._bytes(at, size)
+        if _hash(data) != check:
+            # A child lets go of all descriptors, and this one's number may be another file's now.
+            self._fd = -1
+            data = self._bytes(at, size)
         return marshal.loads(data) if _hash(data) == check else None
+
+    def _bytes(self, at: int, size: int) -> bytes:
+        for _ in range(2):
+            try:
+                return posix.pread(self._fd, size, at)
+            except OSError:
+                try:
+                    self._fd = posix.open(self._path, OPEN)
+                except OSError:
+                    break
+        return b""
 
     def get(self, key: "Any") -> "Any":
         """The value of a key, made anew each time; None where there is none."""

@@ -240,3 +240,24 @@ def test_hooks_hear_the_same_with_and_without(warmed: Any) -> None:
         (warmed.home / "run" / "precompiled").unlink(missing_ok=True)
     assert heard[0] == heard[1]
     assert len(heard[0]) == 2
+
+
+@pytest.mark.parametrize("reused", [False, True])
+def test_a_child_that_let_go_of_all_descriptors_finds_it_again(warmed: Any, reused: bool) -> None:
+    """The parent opens it to answer a session start; the child closes what it inherited."""
+    found = kept(warmed)
+    expected = found.get("modules")
+    number = found._fd
+    os.close(number)
+    other = os.open("/dev/zero", os.O_RDONLY) if reused else -1
+    if reused and other != number:
+        os.dup2(other, number)
+    try:
+        assert expected
+        assert found.get("modules") == expected
+    finally:
+        for fd in {other, number, found._fd} - {-1}:
+            try:
+                os.close(fd)
+            except OSError:
+                pass
