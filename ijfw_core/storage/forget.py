@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ijfw_core.grammar import entry, journal, lessons, parts
+from ijfw_core.grammar import entry, journal, lessons, parts, topic
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.storage import files, ledger
 from ijfw_core.storage.ledger import Record
@@ -142,7 +142,7 @@ class _Forgetting:
         """A block without what it took over from entries that are gone."""
         if "<!-- ijfw addendum" not in raw:
             return raw
-        for grammar in (entry, journal):
+        for grammar in (entry, journal, topic):
             found = grammar.parse(raw)
             if found is not None:
                 content = found.content

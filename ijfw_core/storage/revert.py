@@ -5,7 +5,6 @@ run changed it, that run is named (`cascade` reverts it first); where a hand did
 stays and what would have been restored becomes a staged proposal.
 """
 
-import difflib
 import re
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,8 +14,8 @@ from msgspec.structs import replace
 
 from ijfw_core.errors import NotFoundError
 from ijfw_core.grammar import entry as grammar
-from ijfw_core.grammar import lessons
-from ijfw_core.storage import blocks, files, ledger
+from ijfw_core.grammar import lessons, topic
+from ijfw_core.storage import blocks, diffs, files, ledger
 from ijfw_core.storage.blocks import MismatchError
 from ijfw_core.storage.commit import Cuts
 from ijfw_core.storage.ledger import Record, RunKind
@@ -288,7 +287,8 @@ def _regrouped(records: Sequence[Record]) -> list[Record]:
 
 def _propose(writer: Writer, run: Run, change: Record) -> str:
     """Stage what a conflict kept from being restored; the id of the proposal."""
-    old = grammar.parse(change.before) if change.before else None
+    before = change.before or ""
+    old = grammar.parse(before) or topic.parse(before)
     if old is None:
         what = "should go again" if change.before is None else "was"
         old = Entry(
@@ -341,25 +341,10 @@ def _archive_copy(writer: Writer, record: Record) -> None:
 
 
 def _diff(made: _Plan) -> str:
-    parts: list[str] = []
-    for (tier, path), old in sorted(made.before.items()):
-        new = "".join(raw for _, raw in made.after[tier, path])
-        name = f"{tier}/{path}" if tier in ("team", "global") else path
-        lines = difflib.unified_diff(
-            _lines(old), _lines(new), f"a/{name}" if old else "/dev/null", f"b/{name}", n=3
-        )
-        parts += [
-            line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
-            for line in lines
-        ]
-    # For reading: bytes that are no UTF-8 are shown as U+FFFD.
-    return "".join(parts).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def _lines(text: str) -> list[str]:
-    lines = [line + "\n" for line in text.split("\n")]
-    lines[-1] = lines[-1][:-1]
-    return lines if lines[-1] else lines[:-1]
+    return "".join(
+        diffs.unified(tier, path, old, "".join(raw for _, raw in made.after[tier, path]))
+        for (tier, path), old in sorted(made.before.items())
+    )
 
 
 # --- the ledger is gone -------------------------------------------------------------------------

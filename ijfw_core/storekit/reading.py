@@ -112,13 +112,16 @@ class Files:
     def entries(self, tier: Tier) -> Iterator[Entry]:
         """The entries of a tier in file order."""
         for path in self.paths(tier):
-            grammar = self.grammar(path)
-            blocks = _settled(_blocks(self.base(tier), path, grammar.split), grammar, tier, path)
-            for nth, (raw, found) in enumerate(grammar.read(blocks, tier=tier, path=path)):
-                if found is None and nth == 0 and tier not in ("journal", "staged"):
-                    found = document(raw, tier, path)
-                if found is not None:
-                    yield found
+            yield from self.entries_of(tier, path, self.grammar(path))
+
+    def entries_of(self, tier: Tier, path: str, grammar: Grammar) -> Iterator[Entry]:
+        """The entries of one file."""
+        blocks = _settled(_blocks(self.base(tier), path, grammar.split), grammar, tier, path)
+        for nth, (raw, found) in enumerate(grammar.read(blocks, tier=tier, path=path)):
+            if found is None and nth == 0 and tier not in ("journal", "staged"):
+                found = document(raw, tier, path)
+            if found is not None:
+                yield found
 
     def named(self, path: str, text: str) -> list[tuple[str, str]]:
         """Cut a file into (entry id or "", raw block). A copy without id in the archive is named

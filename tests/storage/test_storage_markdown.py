@@ -1,4 +1,4 @@
-"""The writer and revert over the built-in store: random histories in its own formats."""
+"""The writer and revert over the built-in stores: random histories in their own formats."""
 
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +14,7 @@ from ijfw_core.storage.forget import forget
 from ijfw_core.storage.writer import Writer
 from ijfw_hookspecs import Change, Entry, Op, Tier
 from ijfw_plugins.store_markdown import MarkdownStore
+from ijfw_plugins.store_topics import TopicStore
 from ijfw_tests.plainstore import EPOCH, decision, run_of, snapshot
 
 TEXTS = st.text(alphabet="ab:*-#<\n \u2028\ud7ff", max_size=20)
@@ -33,13 +34,13 @@ TAILS = ["", "# Mine\n\nnotes\n", "torn \udcff", "---\ntype: decision\nsummary: 
 
 
 @contextmanager
-def project() -> Iterator[Writer]:
+def project(kind: type[MarkdownStore | TopicStore] = MarkdownStore) -> Iterator[Writer]:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder).resolve() / "project"
         (place / ".git").mkdir(parents=True)
         found = roots.find(place, {"HOME": folder + "/home"})
         roots.prepare(found)
-        store = MarkdownStore(str(found.folder), str(found.home), str(place), EPOCH)
+        store = kind(str(found.folder), str(found.home), str(place), EPOCH)
         yield Writer(found, store, lambda text: text)
 
 
@@ -65,14 +66,17 @@ def change(writer: Writer, nth: int, step: tuple[Op, str, Tier, str, int, int]) 
     return Change(op=op, entry=entry, target=target.id, plugin="rules")
 
 
+@pytest.mark.parametrize("kind", [MarkdownStore, TopicStore])
 @settings(max_examples=60, deadline=None)
 @given(tail=st.sampled_from(TAILS), steps=STEPS)
 def test_each_run_can_be_undone_and_undone_again(
-    tail: str, steps: list[tuple[Op, str, Tier, str, int, int]]
+    kind: type[MarkdownStore | TopicStore],
+    tail: str,
+    steps: list[tuple[Op, str, Tier, str, int, int]],
 ) -> None:
-    with project() as writer:
-        if tail:
-            path = writer.roots.memory / "knowledge.md"
+    with project(kind) as writer:
+        for name in ("knowledge.md", "user_notes.md", "MEMORY.md") if tail else ():
+            path = writer.roots.memory / name
             path.write_bytes(tail.encode("utf-8", "surrogateescape"))
         states = [state(writer)]
         for nth, step in enumerate(steps):

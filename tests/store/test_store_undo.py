@@ -1,4 +1,4 @@
-"""Every operation of the markdown store can be undone, and undone again, to the byte."""
+"""Every operation of the built-in stores can be undone, and undone again, to the byte."""
 
 from pathlib import Path
 
@@ -12,17 +12,18 @@ from ijfw_core.storage.writer import Run, Writer
 from ijfw_core.testing import NOW, an_entry
 from ijfw_hookspecs import Change, Entry
 from ijfw_plugins.store_markdown import MarkdownStore
+from ijfw_plugins.store_topics import TopicStore
 
 ONE, TWO, NEW = (f"01JTEST{letter * 19}" for letter in "ABC")
 
 
-@pytest.fixture
-def writer(tmp_path: Path) -> Writer:
+@pytest.fixture(params=[MarkdownStore, TopicStore])
+def writer(tmp_path: Path, request: pytest.FixtureRequest) -> Writer:
     project, home = tmp_path / "project", tmp_path / "home"
     (project / ".ijfw").mkdir(parents=True)
     home.mkdir()
     place = Roots(project=project, folder=project / ".ijfw", team=project / "t", home=home)
-    store = MarkdownStore(str(place.folder), str(home), str(project), NOW)
+    store = request.param(str(place.folder), str(home), str(project), NOW)
     writer = Writer(place, store, lambda text: text)
     kinds = {ONE: "decision", TWO: "decision", "id-3": "pattern"}
     created = [Change(op="create", entry=an_entry(n, kind=k)) for n, k in kinds.items()]

@@ -16,6 +16,8 @@ NO_TOPICS = frozenset(
 )
 # An archived topic keeps its file's name where its id comes from it, or its text is ambiguous.
 ARCHIVED = re.compile(r"_(?P<stem>[^~]+)(?:~(?P<id>h-[0-9a-f]{10}))?(?:-[0-9]+)?\.md")
+_ENTRIES = re.compile(r"^---[ \t\r]*\ntype:[^\n]*\nsummary:", re.M)
+_HEADER = re.compile(r"\ufeff?---[ \t\r]*\n[A-Za-z]")
 ENTRY_HEAD = re.compile(r"\ufeff?---[ \t\r]*\ntype:")
 
 
@@ -29,17 +31,26 @@ class Files(SharedFiles):
         return super().paths(tier)
 
     def grammar(self, path: str, text: str = "") -> Grammar:
-        """Topics lie in the memory folder itself; what is archived tells by its name and header."""
+        """Topics lie in the memory folder itself, as team and global files lie in theirs: their
+        names and headers tell. What is archived tells likewise."""
         pure = PurePosixPath(path)
-        if len(pure.parts) == 1:
-            return entry if path == HANDOFF else topic
-        if pure.parts[0] != ARCHIVE:
+        if pure.parts[0] == ARCHIVE:
+            return entry if not ARCHIVED.fullmatch(pure.name) and ENTRY_HEAD.match(text) else topic
+        if len(pure.parts) > 1 or path == HANDOFF or _ENTRIES.search(text):
             return entry
-        return entry if not ARCHIVED.fullmatch(pure.name) and ENTRY_HEAD.match(text) else topic
+        return topic if "_" in pure.stem or _HEADER.match(text) else entry
 
     def entries(self, tier: Tier) -> Iterator[Entry]:
         """The entries of a tier in file order."""
-        return (one for one in super().entries(tier) if one.tier == tier)
+        if tier not in ("knowledge", "journal"):
+            for path in self.paths(tier):
+                yield from self.entries_of(tier, path, entry)
+            return
+        for path in self.paths(tier):
+            grammar = self.grammar(path, self.text(tier, path))
+            for one in self.entries_of(tier, path, grammar):
+                if one.tier == tier and (grammar is topic or tier == "knowledge"):
+                    yield one
 
     def named(self, path: str, text: str) -> list[tuple[str, str]]:
         """Cut a file into (entry id or "", raw block). Lines of the index have the id of the entry

@@ -11,7 +11,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from ijfw_core.grammar import topic
-from ijfw_core.storekit import Block
+from ijfw_core.storekit import HANDOFF, Block
 from ijfw_core.storekit import Planner as SharedPlanner
 from ijfw_core.text import slug
 from ijfw_hookspecs import Change, Edit, Entry, Receipt, Tier
@@ -72,6 +72,10 @@ class Planner(SharedPlanner):
 
     def home(self, copy: Block) -> tuple[Tier, str]:
         """Where an archived block belongs: in the file that its id comes from, or as a new one."""
+        if copy.grammar is not topic:
+            return "handoff", HANDOFF
+        if self._all(copy.entry.id, ("knowledge", "journal")):
+            raise ValueError(f"{copy.entry.id} is there already")
         kept = ARCHIVED.fullmatch(copy.path.rpartition("/")[2])
         path = f"{kept['stem']}.md" if kept else ""
         if kept and kept["id"] and self._taken(path):
