@@ -130,8 +130,18 @@ def test_a_command_behind_a_patch_is_a_command(file: Path) -> None:
 
 def test_our_own_tools_and_folder_are_ours(file: Path) -> None:
     result = {"content": [{"type": "text", "text": "Stored"}], "isError": False}
-    store = {"server": "ijfw", "tool": "ijfw_memory_store", "arguments": {}, "result": result}
-    find = {"server": "docs", "tool": "find", "status": "failed", "error": {"content": "no"}}
+    store: dict[str, Any] = {
+        "server": "ijfw",
+        "tool": "ijfw_memory_store",
+        "arguments": {},
+        "result": result,
+    }
+    find: dict[str, Any] = {
+        "server": "docs",
+        "tool": "find",
+        "status": "failed",
+        "error": {"content": "no"},
+    }
     mcp = item("McpToolCall", id="c-1", **store)
     other = item("McpToolCall", id="c-2", **find)
     read = call("shell", {"command": "cat .ijfw/memory/knowledge.md"}, NEW, 3)
