@@ -18,6 +18,7 @@ from ijfw_core.dream.census import Census
 from ijfw_core.grammar import lessons
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.storage import ledger
+from ijfw_core.storage.lessons_log import UNREJECT
 from ijfw_core.storage.roots import Roots
 from ijfw_core.text import digest
 
@@ -223,6 +224,8 @@ def _from_log(census: Census, line: str, at: int) -> None:
             "WHERE how = 'revert'",
             (lesson.key, how),
         )
+    elif lesson.op == UNREJECT:
+        census.db.execute("DELETE FROM settled WHERE key = ? AND how = 'reject'", (lesson.key,))
     elif lesson.op in MADE or lesson.op == "revert":
         census.db.execute("DELETE FROM settled WHERE key = ? AND how = 'revert'", (lesson.key,))
 

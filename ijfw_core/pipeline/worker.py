@@ -138,7 +138,7 @@ def _settle(project: "Project", item: Judged, log: Sequence[Lesson], session: st
     """Respect what was settled before: a person's no, an undone write, this session's own write."""
     key = key_of(item.candidate)
     past = [lesson for lesson in log if lesson.key == key and lesson.op in SETTLED]
-    if any(lesson.op in {"forget", "reject"} for lesson in past):
+    if lessons_log.refused(lesson for lesson in log if lesson.key == key):
         return _with(item, "duplicate", "a person removed or rejected this before")
     if past and past[-1].op == "revert" and item.verdict.action == "write":
         return _with(item, "stage", "was undone before: a person decides")

@@ -8,6 +8,7 @@ from ijfw_core.pipeline.listen import key_digest
 from ijfw_core.storage import files
 from ijfw_core.storage.roots import Roots
 
+UNREJECT = "unreject"  # a person took a rejection back
 SIGHTINGS = frozenset({"write", "stage", "duplicate", "drop", "supersede"})
 
 
@@ -30,3 +31,14 @@ def sightings(
         if lesson.session not in sessions:
             sessions.append(lesson.session)
     return {key: tuple(sessions) for key, sessions in found.items()}
+
+
+def refused(past: Iterable[Lesson]) -> bool:
+    """Whether a person forgot or rejected what these lines tell of, and did not take it back."""
+    no = False
+    for lesson in past:
+        if lesson.op == "forget":
+            return True
+        if lesson.op in ("reject", UNREJECT):
+            no = lesson.op == "reject"
+    return no

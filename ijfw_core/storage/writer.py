@@ -196,7 +196,7 @@ class Writer(Committer):
         records: list[Record] = []
         group = new_id(at)
         main = next((edit for edit in edits if edit.entry_id == entry_id), edits[0])
-        staged = entry is not None and entry.tier == "staged"
+        staged = entry is not None and entry.tier == "staged" and change.op == "create"
         for nth, edit in enumerate(edits):
             record = Record(
                 v=1,
