@@ -83,9 +83,10 @@ class GeminiLike:
         self.name = names.platform
         # Qwen Code fires no session end when it runs headless: there each turn may be the last.
         ends = names.platform == GEMINI.platform
-        events = [kind for kind in names.events.values() if ends or kind != "session_end"]
+        kinds = dict.fromkeys(names.events.values())
+        events: list[EventKind] = [kind for kind in kinds if ends or kind != "session_end"]
         self.caps = Caps(
-            events=tuple(dict.fromkeys(events)),
+            events=tuple(events),
             inject_at=("session_start", "prompt"),
             transcript=True,
             exit_code=True,

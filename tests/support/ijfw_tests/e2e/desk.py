@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import socket
 import string
 import subprocess
@@ -79,7 +80,7 @@ class Desk:
         self.port = PORT if isolate else _free_port()
         self.env = {
             "HOME": str(self.home),
-            "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+            "PATH": ":".join([*_programs(), "/usr/local/bin", "/usr/bin", "/bin"]),
             "LANG": "C.UTF-8",
         }
         subprocess.run(["git", "init", "-q", "."], cwd=self.project, env=self.env, check=True)
@@ -229,6 +230,13 @@ class Desk:
             theirs = any(name == one or name.startswith(f"{one}/") for one in own)
             if path.is_file() and not theirs and ".git" not in path.parts:
                 yield path
+
+
+def _programs() -> list[str]:
+    """Where our commands are, and what clients run on."""
+    found = [shutil.which(name) for name in ("node", "rg")]
+    folders = [str(Path(name).parent) for name in found if name]
+    return list(dict.fromkeys([str(Path(sys.executable).parent), *folders]))
 
 
 def draw(seed: int) -> Secrets:
