@@ -164,7 +164,7 @@ class _Dream:
             ledger.archive_old(project.roots, now)
         history.update(census, project.roots)
         day = now.replace(hour=0, minute=0, second=0)
-        run = derived_id(day, "dream", str(project.roots.project), history.stamp(census))
+        run = derived_id(day, "dream", history.stamp(census))
         context = replace(project.context(""), now=now)
         # What is written carries the day alone, so that a dry run shows the same.
         store = project.hooks.store(replace(context, now=day))
