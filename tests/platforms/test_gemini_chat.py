@@ -213,6 +213,22 @@ def test_a_program_whose_output_looks_like_that_is_taken_in_linear_time() -> Non
     human("<hook_context>" * 100_000)
 
 
+@pytest.mark.parametrize(("line", "code"), [("Exit Code: 1\n", 1), ("", 0)])
+def test_an_output_that_the_chat_keeps_in_part_is_the_same_call(line: str, code: int) -> None:
+    """A hook gets 2 MB whole; the chat has the first 8,000 and the last 32,000 characters."""
+    arguments = {"command": "make"}
+    end = f"xx\nKeyError: 'boom'\n{line}Process Group PGID: 7\n</untrusted_context>"
+    whole = "<untrusted_context>\nOutput: " + "xx\n" * 50_000 + end
+    cut = (
+        "Output too large. Showing first 8,000 characters.\n<untrusted_context>\nOutput: xx\n" + end
+    )
+    first = finish("run_shell_command", arguments, whole)
+    second = finish("run_shell_command", arguments, cut + "\n\n<hook_context>x</hook_context>")
+    assert first.call_id == second.call_id
+    assert first.exit_code == second.exit_code == code
+    assert second.output.endswith("KeyError: 'boom'")
+
+
 def test_two_runs_are_two_calls_and_one_run_is_one() -> None:
     first = finish("run_shell_command", {"command": "make"}, "Output: x\nProcess Group PGID: 7")
     again = finish("run_shell_command", {"command": "make"}, "Output: x\nProcess Group PGID: 7\n")

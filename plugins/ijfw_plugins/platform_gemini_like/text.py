@@ -46,6 +46,6 @@ def plain(text: str) -> str:
     if "hook_context" in text:
         text = _CONTEXT.sub("", text)
     text = strip_memory(text).strip()
-    if text.startswith("<untrusted_context>"):
+    if text.endswith("</untrusted_context>"):  # one that was cut may begin with another line
         text = text.removeprefix("<untrusted_context>").removesuffix("</untrusted_context>")
     return text.strip("\n")

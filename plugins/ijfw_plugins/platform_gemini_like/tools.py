@@ -38,6 +38,7 @@ _TRAILER = re.compile(
 )
 _TRAILERS = 6  # of these lines at most
 _HEAD = re.compile(r"(?:Command: .{0,20000}?\nDirectory: [^\n]*\n)?(?:Output|Stdout): ?", re.S)
+_CUT = "Output too large"  # what an output begins with whose middle was left out
 _CANCELLED = (
     "Command was cancelled",
     "[Operation Cancelled]",
@@ -129,7 +130,7 @@ def _shell(output: str) -> Shell:
     number: int | None = None
     if code is not None and code != "(none)":
         number = int(code)
-    elif code is None and head is not None and group and signal in ("", "0", "(none)"):
+    elif code is None and group and signal in ("", "0", "(none)") and (head or text[:16] == _CUT):
         number = 0  # the client leaves the line out where there is nothing to tell
     return Shell(text[head.end() :] if head else text, number, group)
 
