@@ -1,0 +1,12 @@
+"""The real OpenCode, driven by a script: what it leaves in memory, and its own ways."""
+
+import pytest
+
+from ijfw_tests.e2e.clients.opencode import OPENCODE
+from ijfw_tests.e2e.story import ClientStory
+
+pytestmark = pytest.mark.e2e
+
+
+class TestOpenCode(ClientStory):
+    client = OPENCODE
