@@ -49,7 +49,10 @@ def transport(url: str, window: int) -> Callable[[Prompt], Answer]:
         import ollama
 
         options = wire.options(httpx, url, tries=TRIES)
-        headers = {**options.pop("headers"), "Authorization": ""}  # no OLLAMA_API_KEY either
+        headers = {
+            **options.pop("headers"),
+            "Authorization": "none",
+        }  # or the client takes OLLAMA_API_KEY
         with ollama.Client(host=url, timeout=prompt.seconds, headers=headers, **options) as api:
             try:
                 reply = api.chat(

@@ -1,4 +1,4 @@
-"""When nobody is asked: no model, no consent, no key, an unknown name, a package that is missing."""
+"""When nobody is asked: no model, no consent, no key, an unknown name, a missing package."""
 
 import subprocess
 import sys

@@ -203,7 +203,7 @@ def test_a_dream_gets_one_wording_for_its_entries() -> None:
         an_entry("B", "webhooks: retry five times"),
     )
     for purpose in ("promote", "dedupe"):
-        request = Request(model="m", signals=(), related=entries, purpose=purpose)  # type: ignore[arg-type]
+        request = Request(model="m", signals=(), related=entries, purpose=purpose)
         lesson = {
             **GOOD,
             "summary": "retry webhooks five times",

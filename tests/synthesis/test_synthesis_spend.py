@@ -50,7 +50,7 @@ def test_one_answered_call_a_session() -> None:
 def test_three_tries_a_session() -> None:
     tries = [call(s, session="s1", ago=90_000) for s in ("failed", "rejected", "sent")]
     assert topic(tries[:2]) == ""
-    assert topic(tries) == "tries"  # type: ignore[arg-type]
+    assert topic(tries) == "tries"
 
 
 def test_tokens_of_a_utc_day() -> None:
