@@ -6,8 +6,9 @@ Automation keeps its hands off everything that a person wrote, edited, pinned, s
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 
 from ijfw_core.compare import body, strip_parts
@@ -20,7 +21,8 @@ CURATED = frozenset({"decision", "preference"})  # kinds that are said, not obse
 LOCAL: tuple[Tier, ...] = ("knowledge", "journal")
 INDEX = "MEMORY.md"
 
-_FEW = 200  # entries; above it reading all once is cheaper than as many questions
+_LARGE = 10_000  # entries of knowledge; its bound is 400, but a person's own are not counted
+_FEW = 200  # questions; above it reading a large base once is cheaper
 _QUERY = 600  # characters of an entry that are asked for
 _MAX_INDEX = 1 << 20  # bytes of MEMORY.md that are read; its readers take 25 KB
 _FIX = re.compile(r"\n\nFixed by: (?P<fix>.+)\Z", re.S)
@@ -94,22 +96,29 @@ def oldest_first(entries: Iterable[Entry]) -> list[Entry]:
 
 
 class Near:
-    """Finds, for one entry after another, the living entries of some tiers that are most like it.
+    """Finds, for one entry after another, the living entries of knowledge that are most like it.
+
+    The journal is not searched: a note there is compared on the night when it is new, so that a
+    night costs the same however long the journal grew.
 
     Args:
         context: of the pass.
-        tiers: where to look.
-        asked: how many entries will be asked for. For few the index on disk is asked, which costs
-            the same in any memory; for many it is cheaper to read the tiers once.
+        asked: how many questions there will be.
+        beside: entries to look among beside knowledge.
     """
 
-    def __init__(self, context: Context, tiers: tuple[Tier, ...], asked: int) -> None:
+    def __init__(self, context: Context, asked: int, beside: Sequence[Entry] = ()) -> None:
         self._context = context
-        self._tiers = tiers
         self._pool: Pool | None = None
-        if asked > _FEW:
-            alive = (e for e in context.memory.entries(*tiers) if living(e, context.now))
-            self._pool = Pool(alive)
+        if not asked:
+            return
+        curated = iter(context.memory.entries("knowledge"))
+        first = list(islice(curated, _LARGE))
+        more = list(islice(curated, None if asked > _FEW else 1))
+        if more and asked <= _FEW:
+            return  # a base that nobody bounded: the index on disk is cheaper for a few questions
+        known = {entry.id: entry for entry in (*beside, *first, *more)}
+        self._pool = Pool(e for e in known.values() if living(e, context.now))
 
     def of(self, entry: Entry, limit: int = 8) -> list[Entry]:
         """At most `limit` other entries, the most alike first."""
@@ -117,10 +126,8 @@ class Near:
         if self._pool is not None:
             found = self._pool.like(text, limit + 1)
         else:
-            query = Query(text=text[:_QUERY], limit=limit + 1, tiers=self._tiers)
-            hits = self._context.memory.search(query)
-            now, tiers = self._context.now, self._tiers
-            found = [h.entry for h in hits if h.entry.tier in tiers and living(h.entry, now)]
+            hits = self._context.memory.search(Query(text=text[:_QUERY], limit=limit + 1))
+            found = [hit.entry for hit in hits if living(hit.entry, self._context.now)]
         return [other for other in found if other.id != entry.id][:limit]
 
 

@@ -83,7 +83,7 @@ def _merges(context: Context, night: Night) -> Iterator[Change]:
 def _pairs(context: Context, night: Night) -> list[tuple[Entry, Entry, str]]:
     """(older, later, why) of the entries that say the same, where at least one is new."""
     news = [entry for entry in night.news("knowledge") if _weighed(entry, context)]
-    near = Near(context, ("knowledge",), len(news))
+    near = Near(context, len(news))
     looked: set[tuple[str, str]] = set()
     found: list[tuple[Entry, Entry, str]] = []
     unsure: list[tuple[Entry, Entry]] = []

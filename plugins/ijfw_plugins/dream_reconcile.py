@@ -49,7 +49,7 @@ def reconcile(context: Context) -> Iterator[Change]:
     if night is None:
         return
     news = [entry for entry in night.news(*LOCAL) if _comparable(entry, context)]
-    near = Near(context, LOCAL, len(news))
+    near = Near(context, len(news), news)
     pairs: dict[tuple[str, str], tuple[Entry, Entry]] = {}
     for entry in news:
         if context.deadline and monotonic() > context.deadline:

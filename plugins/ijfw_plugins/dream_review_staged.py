@@ -50,7 +50,7 @@ def review(context: Context) -> Iterator[Change]:
     staged = oldest_first(e for e in context.memory.entries("staged") if e.origin == "auto")
     new = [entry for entry in staged if note(entry, "proposal") in ("", "create")]
     about_others = [entry for entry in staged if note(entry, "proposal") == "supersede"]
-    near = Near(context, KNOWN, len(new))
+    near = Near(context, len(new))
     done: set[str] = set()
     for group in _groups(new, night):
         for change in _judged(context, night, group, near):
