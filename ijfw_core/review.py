@@ -1,7 +1,7 @@
 """Staged entries and proposals: a person accepts, edits or rejects them, and may take it back.
 
-A staged file is one entry block with the extra keys `proposal`, `target`, `of`, `base`, `run` and
-`reason`. Nothing is deleted: an answered one goes to the archive. Every answer is one run.
+A staged file is one entry block with the extra keys `proposal`, `target`, `of`, `base`, `into`,
+`run` and `reason`. Nothing is deleted: what was answered goes to the archive. An answer is one run.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from ijfw_core.storage.writer import Run
 from ijfw_core.text import new_id, slug
 from ijfw_hookspecs import Change, Entry, Op
 
-STAGING_KEYS = frozenset({"proposal", "target", "of", "base", "run", "reason"})
+STAGING_KEYS = frozenset({"proposal", "target", "of", "base", "into", "run", "reason"})
 TEXTLESS = frozenset({"merge", "archive"})  # proposals that bring no text a person could edit
 _OPS: dict[str, Op] = {"supersede": "supersede", "addendum": "addendum", "note": "note"}
 
@@ -64,7 +64,7 @@ def waiting(project: Project, name: str) -> Entry:
 
 
 def note(entry: Entry, key: str) -> str:
-    """A staging key of a staged entry: proposal, target, of, base, run or reason."""
+    """A staging key of a staged entry: proposal, target, of, base, into, run or reason."""
     return dict(entry.extra).get(key, "")
 
 
@@ -197,9 +197,11 @@ def _change(project: Project, entry: Entry, wanted: Entry) -> Change:
     if op == "archive":
         return replace(about, entry=old)
     if op == "merge":
-        kept = project.memory.get(entry.id)
-        if kept is None or kept.tier == "staged":
-            raise NotFoundError(f"{entry.id}, which would take it in, is gone; reject this")
+        kept = project.memory.get(note(entry, "into"))
+        if kept is None:
+            raise NotFoundError("the entry that would take it in is gone; reject this")
+        if entry.content.startswith(kept.content):  # more history comes with it
+            kept = replace(kept, content=entry.content)
         return replace(about, op="merge", entry=kept)
     if op == "promote" and old.tier == "journal":
         return replace(about, op="promote", entry=replace(wanted, id=old.id))

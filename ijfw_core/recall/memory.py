@@ -13,7 +13,9 @@ from ijfw_hookspecs import Entry, Hit, Query, Store, Tier
 TIERS: tuple[Tier, ...] = ("knowledge", "team", "global", "journal", "handoff")
 _Read = Callable[[Tier, Mapping[str, str]], Iterable[tuple[str, str, Entry | None]]]
 WRITTEN_BY_US = frozenset({"auto", "import"})  # redacted when they were written
-KERNEL_KEYS = frozenset({"key", "near", "trusted", "proposal", "target", "of", "base", "run"})
+KERNEL_KEYS = frozenset(
+    {"key", "near", "trusted", "proposal", "target", "of", "base", "into", "run"}
+)
 SHORT = 13  # characters; no token is so short, and "auto-memorize" stands in every entry
 
 

@@ -226,7 +226,7 @@ class _Forgetting:
 
 def _about(names: Iterable[str]) -> re.Pattern[str]:
     """A staged file says in its header what it is about."""
-    return re.compile(rf"^of: (?:{'|'.join(map(re.escape, names))})[ \t\r]*$", re.M)
+    return re.compile(rf"^(?:of|into): (?:{'|'.join(map(re.escape, names))})[ \t\r]*$", re.M)
 
 
 def _is_evidence(line: str, keys: set[str], whole: str) -> bool:

@@ -33,11 +33,11 @@ Status = Literal["written", "staged", "conflict", "unchanged", "withheld"]
 REPLANS = 3  # times a change is planned anew when an editor was faster
 _OPS = {"create": "write", "note": "write"}
 _NEW = frozenset({"create", "supersede", "addendum"})  # their entry has an id of its own
-_STAGING = frozenset({"proposal", "target", "of", "base", "run", "reason"})
+_STAGING = frozenset({"proposal", "target", "of", "base", "into", "run", "reason"})
 _KEPT = _STAGING - {"reason"} | {"key"}  # header values that the kernel made
 # Identities that the program makes; a rule for "key: value" must not take them for secrets.
 _MACHINE = re.compile(
-    r"\b(id|key|sum|of|base|run|near|session|superseded_by)(: |=)"
+    r"\b(id|key|sum|of|base|into|run|near|session|superseded_by)(: |=)"
     r"(?:h-[0-9a-f]{10}|[0-9a-f]{12}|[0-9a-f]{16}|[0-9A-HJKMNP-TV-Z]{26}"
     r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?![\w-])"
 )
@@ -257,6 +257,8 @@ class Writer(Committer):
         if target is not None:
             notes += [("target", target.path), ("of", target.id)]
             notes.append(("base", change.base or target.digest))
+        if change.op == "merge":
+            notes.append(("into", wanted.id))
         own_id = change.op in _NEW and change.entry is not None
         base = dict(notes).get("base", "")
         return replace(

@@ -31,7 +31,7 @@ from ijfw_core.text import format_time, slug
 from ijfw_hookspecs import Change, Edit, Entry, Receipt, Tier
 
 BRANCHES = 5  # handoffs kept, one a branch
-_STAGING = frozenset({"proposal", "target", "of", "base", "run", "reason"})
+_STAGING = frozenset({"proposal", "target", "of", "base", "into", "run", "reason"})
 _LOOKUP: tuple[Tier, ...] = ("knowledge", "team", "global", "handoff", "journal", "staged")
 _PLAIN_ID = re.compile(r"(?!h-)[\w.:/#@+-]+\Z", re.A)
 
