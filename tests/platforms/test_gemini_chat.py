@@ -59,6 +59,25 @@ def test_a_resumed_chat_writes_its_history_again(tmp_path: Path) -> None:
     assert [(one.text, one.reply) for one in heard] == [("use tabs", ""), ("and pytest", "Yes.")]
 
 
+def test_a_later_piece_knows_the_folder_and_the_reply(tmp_path: Path) -> None:
+    """Keys of errors leave the working folder out, so it must be known as the hook knows it."""
+    opening = (
+        "<session_context>\n- **Workspace Directories:**\n  - /home/dev/shop\n</session_context>"
+    )
+    first = {"$set": {"messages": [user(0, opening)]}}
+    path = lines(tmp_path / "chat.jsonl", [first, user(1, "go"), said(1, "I run it.")])
+    piece = GEMINI_CLI.read_transcript(str(path), "")
+    with path.open("a") as file:
+        file.write(json.dumps(user(2, "use tabs")) + "\n")
+    later = GEMINI_CLI.read_transcript(str(path), piece.cursor)
+    heard = (*piece.events, *later.events)
+    assert [(one.text, one.cwd) for one in heard] == [
+        ("go", "/home/dev/shop"),
+        ("use tabs", "/home/dev/shop"),
+    ]
+    assert heard[1].reply == "I run it."
+
+
 def test_a_call_that_still_runs_is_not_told(tmp_path: Path) -> None:
     waiting = call(1, "make", "", status="executing")
     assert events(lines(tmp_path / "chat.jsonl", [said(1, "", waiting)])) == ()
