@@ -33,6 +33,7 @@ class Client(NamedTuple):
     prepare: Callable[["Desk"], None]  # writes the settings that it needs to run at all
     configs: tuple[str, ...]  # below HOME: what setup may change, checked to the byte
     own: tuple[str, ...]  # below HOME: what the client itself writes, transcripts above all
+    offers: tuple[str, ...] = ()  # words of ours that the first request must hold: the skill
     seeded: int = 0  # turns of the assistant that a session begins with
 
     def find(self) -> str:

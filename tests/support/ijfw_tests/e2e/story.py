@@ -125,6 +125,7 @@ class ClientStory:
         shown = json.dumps(asked["request"], ensure_ascii=False)
         assert any(mark in shown for mark in MARKS)
         assert kept["summary"] in shown
+        assert all(word in shown for word in self.client.offers)
         assert [entry["id"] for entry in desk.entries()] == [kept["id"]]
         for path in (desk.project / ".ijfw").rglob("*"):
             if path.is_file() and path.name != "prelude.md":

@@ -71,4 +71,5 @@ CODEX = Client(
     prepare=_prepare,
     configs=(".codex/config.toml", ".codex/hooks.json", ".codex/AGENTS.md", ".agents"),
     own=(".codex",),
+    offers=("ijfw-auto-memorize",),
 )

@@ -60,4 +60,5 @@ GEMINI_CLI = Client(
     prepare=_prepare,
     configs=(".gemini/settings.json", ".gemini/skills", ".gemini/extensions", ".gemini/GEMINI.md"),
     own=(".gemini",),
+    offers=("ijfw-auto-memorize",),
 )

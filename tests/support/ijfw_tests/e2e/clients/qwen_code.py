@@ -61,5 +61,6 @@ QWEN_CODE = Client(
     prepare=_prepare,
     configs=(".qwen/settings.json", ".qwen/skills", ".qwen/extensions", ".qwen/QWEN.md"),
     own=(".qwen",),
+    offers=("ijfw-auto-memorize",),
     seeded=1,
 )
