@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import NoReturn
 
 import click
 
@@ -11,16 +12,19 @@ from ijfw_core.errors import IjfwError
 
 @click.command(epilog="Example: ijfw hook --platform claude-code Stop < payload.json")
 @click.option("--platform", required=True, help="Which agent's payload it is.")
+@click.option("--install", is_flag=True, help="Put hook.py in place and leave the event to it.")
 @click.argument("event")
 @json_option
 @report_errors
-def hook(platform: str, event: str, as_json: bool) -> None:
+def hook(platform: str, install: bool, event: str, as_json: bool) -> None:
     """Handle EVENT with the payload on stdin, and tell what became of it.
 
     The same as the installed hook, but nothing is left to the background: stdout has the reply to
     the agent, stderr the rest. With --json, stdout has all of it as one object.
     """
-    from ijfw_core.live import capture, known
+    if install:
+        _leave_to_script(platform, event)
+    from ijfw_core.live import capture, known, manifest
     from ijfw_core.live import consent as answers
     from ijfw_core.live import hook as parent
     from ijfw_core.storage import roots
@@ -29,9 +33,16 @@ def hook(platform: str, event: str, as_json: bool) -> None:
     os.environ["IJFW_HOME"] = str(home)
     found = parent.read_manifest(os.fsencode(home))
     data = sys.stdin.buffer.read(parent.LIMIT + 1)
-    reply = capture.answer(platform, event, data, found).decode("utf-8", "replace")
     arrived = capture.arrive(platform, event, data, found, os.environ)
-    signals = capture.handle(arrived, event, data, found, os.environ) if arrived else []
+    greeted, reply, signals = False, "", []
+    if arrived is not None:
+        first = parent.first(parent.Call(os.fsencode(home), platform, event, data))
+        greeted = event in manifest.greets(arrived.adapter.caps)
+        greeted = greeted and (first or arrived.event.kind == "session_start")
+    if greeted:
+        reply = capture.answer(platform, event, data, found).decode("utf-8", "replace")
+    if arrived is not None:
+        signals = capture.handle(arrived, event, data, found, os.environ, greeted=greeted)
     state = ""
     if arrived is not None:
         state = known.STATES[answers.read(arrived.place).consented]
@@ -57,3 +68,16 @@ def hook(platform: str, event: str, as_json: bool) -> None:
         warn(f"  {signal.kind}: {signal.text}")
     if not signals:
         warn("  nothing worth keeping")
+
+
+def _leave_to_script(platform: str, event: str) -> NoReturn:
+    """What the package of an agent does at its first event: from the next one on it finds the
+    script itself. Ends with 0 whatever happens; an agent may take another status for a veto."""
+    from ijfw_core.live import manifest
+    from ijfw_core.storage import roots
+
+    try:
+        line = manifest.install(roots.home_folder(os.environ), os.environ)
+        os.execv(line[0], [*line, platform, event])
+    except (OSError, IjfwError):
+        raise SystemExit(0) from None

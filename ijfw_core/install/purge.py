@@ -26,6 +26,7 @@ _OF_USER = (
         "ijfw_hook.py",
         "__pycache__",
         "manifest",
+        "python",
         "egress.log",
         RECORD,
     ),

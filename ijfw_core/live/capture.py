@@ -41,23 +41,28 @@ class Arrived(NamedTuple):
     place: Roots
 
 
-def work(name: str, event: str, data: bytes, found: Manifest | None) -> None:
-    """Do what an event asks for, in the background. `found` is the manifest, None if stale."""
+def work(
+    name: str, event: str, data: bytes, found: Manifest | None, *, greeted: bool = False
+) -> None:
+    """Do what an event asks for, in the background.
+
+    `found` is the manifest, None if stale; `greeted` says that the hook printed a greeting.
+    """
     env = os.environ
     try:
         arrived = arrive(name, event, data, found, env)
         if arrived is not None:
             _note_fired(arrived)
-            handle(arrived, event, data, found, env)
+            handle(arrived, event, data, found, env, greeted=greeted)
     finally:
         if found is None:
             manifest.rebuild(roots.home_folder(env), env)
 
 
 def answer(name: str, event: str, data: bytes, found: Manifest | None) -> bytes:
-    """What a session start prints, made while the agent waits; b"" where there is nothing."""
+    """What a session is greeted with, made while the agent waits; b"" where there is nothing."""
     arrived = arrive(name, event, data, found, os.environ)
-    if arrived is None or arrived.event.kind != "session_start":
+    if arrived is None or event not in manifest.greets(arrived.adapter.caps):
         return b""
     place, session = arrived.place, arrived.event.session
     agreed = consent.read(place).consented
@@ -103,15 +108,23 @@ def locate(cwd: Path, env: Mapping[str, str]) -> Roots:
 
 
 def handle(
-    arrived: Arrived, event: str, data: bytes, found: Manifest | None, env: Mapping[str, str]
+    arrived: Arrived,
+    event: str,
+    data: bytes,
+    found: Manifest | None,
+    env: Mapping[str, str],
+    *,
+    greeted: bool = False,
 ) -> list[Signal]:
     """Act on an event; gives the signals that were added to the spool."""
     heard, place = arrived.event, arrived.place
     agreed = (known.state(place) or known.STATES[consent.read(place).consented]) == "yes"
-    if heard.kind == "session_start":
-        _start(arrived, event, agreed)
+    if greeted:
+        _greeted(arrived, event, agreed)
     if not agreed:
         return []
+    if heard.kind == "session_start":
+        _look_for_others(place)
     config = configuration.load(place, env)
     safe = Redactor(_Redactors(found, config), _context(arrived, env))
     ended = heard.kind == "session_end" or (
@@ -193,21 +206,32 @@ def _adapter(name: str, found: Manifest | None, env: Mapping[str, str]) -> Guard
     return next((a for a in adapters if isinstance(a, GuardedAdapter)), None)
 
 
-def _start(arrived: Arrived, event: str, agreed: bool) -> None:
-    """What a session start leaves for the next one, and the sessions that nobody ended."""
+def _greeted(arrived: Arrived, event: str, agreed: bool) -> None:
+    """What a greeting leaves for the next one: the answer ready to print, what was shown."""
     from ijfw_core.live import greeting
 
     heard, adapter, place = arrived
     now = datetime.now(UTC)
-    key = (adapter.name, event)
+    greeting.tidy(place.home)
     if not agreed:
         if consent.read(place).consented is None and consent.may_ask(place, heard.session, now):
             consent.remember_asked(place, heard.session, now)
         known.update(place.home, place)
         return
-    greeting.mark_shown(place)
     reply, watched = greeting.compose(place)
-    known.update(place.home, place, {key: adapter.render(event, reply).encode()}, watched)
+    if reply.user_note and adapter.render(event, reply) != adapter.render(
+        event, replace(reply, user_note="")
+    ):  # some platforms have no way to show a person anything
+        greeting.mark_shown(place)
+        reply, watched = greeting.compose(place)
+    known.update(place.home, place, {(adapter.name, event): adapter.render(event, reply).encode()},
+                 watched)  # fmt: skip
+
+
+def _look_for_others(place: Roots) -> None:
+    """Start the worker for sessions that nobody ended, and for what came with a clone."""
+    from ijfw_core.live import greeting
+
     others = [*sessions.ended(place), *sessions.idle(place)]
     if others or spool.has_foreign(place) or greeting.planted(place):
         start_worker(place)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ijfw_core.dream import state as dreams
 from ijfw_core.errors import IjfwError, LockTimeoutError
-from ijfw_core.live import capture, consent, greeting, hook, known, sessions, spool
+from ijfw_core.live import capture, consent, greeting, hook, known, manifest, sessions, spool
 from ijfw_core.live.greeting import LastSession
 from ijfw_core.live.sessions import Running
 from ijfw_core.loading import config as configuration
@@ -87,14 +87,13 @@ def wait_for_children(home: Path, seconds: float = CHILDREN_SECONDS) -> bool:
 
 
 def reply_anew(project: Project) -> None:
-    """Prebuild what the next session start prints, for every platform."""
+    """Prebuild what the next session is greeted with, for every platform."""
     place = project.roots
     reply, watched = greeting.compose(place)
     replies = {
         (adapter.name, event): adapter.render(event, reply).encode("utf-8", "replace")
         for adapter in project.hooks.adapters()
-        for event, kind in adapter.caps.event_names.items()
-        if kind == "session_start" and kind in adapter.caps.inject_at
+        for event in manifest.greets(adapter.caps)
     }
     known.update(place.home, place, replies, watched)
 

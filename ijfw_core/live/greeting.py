@@ -1,8 +1,10 @@
-"""What a session start says: the memory to begin with, and what the last session left behind.
+"""What a session is greeted with: the memory to begin with, and what the last one left behind.
 
 Both stand in the project's folder and are sealed: one that came with a clone is never printed.
 """
 
+import os
+import time
 from pathlib import Path
 
 import msgspec
@@ -15,6 +17,9 @@ from ijfw_hookspecs import Reply
 
 PRELUDE = "prelude.md"  # in `.ijfw/run`, made by whoever changes memory
 LAST = "last-session.json"
+GREETED = "greeted"  # in `~/.ijfw/run`: an empty file for each session that was greeted
+MANY = 200  # of these files; from then on old ones go
+KEPT_SECONDS = 7 * 86400  # a session that goes on after that is greeted again
 
 
 class LastSession(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +32,7 @@ class LastSession(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compose(place: Roots) -> tuple[Reply, list[Path]]:
-    """The reply to a session start of a project with consent, and the files it is made of."""
+    """The greeting of a project with consent, and the files it is made of."""
     prelude, last = _path(place, PRELUDE), _path(place, LAST)
     text = _read(place, PRELUDE).strip()
     if text and not text.startswith(MARK_OPEN):
@@ -35,6 +40,19 @@ def compose(place: Roots) -> tuple[Reply, list[Path]]:
     ended = last_session(place)
     line = ended.line if ended and not ended.shown else ""
     return Reply(context=text, user_note=f"IJFW: {line}" if line else ""), [prelude, last]
+
+
+def tidy(home: Path) -> None:
+    """Forget sessions that were greeted long ago."""
+    folder = home / "run" / GREETED
+    try:
+        names = os.listdir(folder)
+        before = time.time() - KEPT_SECONDS
+        for name in names if len(names) > MANY else ():
+            if os.stat(folder / name).st_mtime < before:
+                os.unlink(folder / name)
+    except OSError:  # another child does the same
+        return
 
 
 def last_session(place: Roots) -> LastSession | None:

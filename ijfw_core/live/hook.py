@@ -29,7 +29,8 @@ QUIET = 64 << 10  # a longer payload is looked at in full: the literals may stan
 OFF = (b"", b"0", b"false", b"no", b"off")
 MANIFEST, PROJECTS = b"manifest", b"run/projects"
 PRIME = (1 << 61) - 1
-FORMAT = 2  # of the manifest
+FORMAT = 3  # of the manifest
+SESSION = (b"session_id", b"sessionId", b"sessionID", b"taskId", b"conversation_id")
 
 
 class Call:
@@ -40,6 +41,7 @@ class Call:
         self.platform = platform
         self.event = event  # the platform's own name
         self.data = data  # the payload
+        self.greeted = False  # the session was given its memory, or the question
         self.manifest = read_manifest(home)
 
 
@@ -166,14 +168,14 @@ def project_of(home: bytes, data: bytes) -> "Found | None":
 
 
 def prebuilt(call: Call, project: "Found | None") -> "bytes | None":
-    """The answer to a session start, ready to print; None where it has to be made."""
+    """What a session is greeted with, ready to print; None where it has to be made."""
     if project is None or call.manifest is None:
         return None
     key = (call.platform, call.event)
     if project["state"] == "yes":
         reply: bytes | None = project["replies"].get(key)
         return reply
-    session = text_of(call.data, b"session_id", b"sessionId").decode("utf-8", "replace")
+    session = text_of(call.data, *SESSION).decode("utf-8", "replace")
     import time
 
     silent = project["until"] - time.time()  # longer than it ever is where the clock was put back
@@ -181,6 +183,28 @@ def prebuilt(call: Call, project: "Found | None") -> "bytes | None":
         return b""
     question: bytes | None = call.manifest["questions"].get(key)
     return question
+
+
+def first(call: Call) -> bool:
+    """Whether nobody greeted this session yet; it counts as greeted from now on.
+
+    One without an id never is the first: nobody could tell the second prompt from it.
+    """
+    session = text_of(call.data, *SESSION)
+    folder = call.home + b"/run/greeted"
+    name = (call.platform.encode()[:20] + b"-" + session[:80]).hex().encode()
+    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC | posix.O_NOFOLLOW
+    for _ in range(2 if session else 0):
+        try:
+            posix.close(posix.open(folder + b"/" + name, flags, 0o600))
+            return True
+        except FileNotFoundError:
+            for path in (call.home + b"/run", folder):
+                if mark(path) is None:
+                    posix.mkdir(path, 0o700)
+        except OSError:
+            break
+    return False
 
 
 def passed_over(platform: "Found", event: str, data: bytes) -> bool:
@@ -261,7 +285,8 @@ def child(call: Call) -> None:
     _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
     _signal.setitimer(_signal.ITIMER_PROF, CHILD_SECONDS)
     _signal.alarm(CHILD_LIFE)
-    kernel(call).work(call.platform, call.event, call.data, call.manifest)
+    work = kernel(call).work
+    work(call.platform, call.event, call.data, call.manifest, greeted=call.greeted)
 
 
 def spawn(call: Call) -> None:
@@ -272,7 +297,8 @@ def spawn(call: Call) -> None:
         rest = rest[posix.write(fd, rest) :]
     posix.lseek(fd, 0, 0)
     posix.dup2(fd, 0)
-    line = [sys.executable, "-I", "-S", sys.argv[0], call.platform, call.event, "child"]
+    role = "greeted" if call.greeted else "child"
+    line = [sys.executable, "-I", "-S", sys.argv[0], call.platform, call.event, role]
     posix.posix_spawn(sys.executable, line, posix.environ)
 
 
@@ -295,7 +321,7 @@ def leave_to_child(call: Call) -> None:
 
 
 def answer(call: Call) -> bytes:
-    """Make the answer to a session start that is not prebuilt, while the agent waits."""
+    """Make an answer that is not prebuilt, while the agent waits."""
 
     def late(_number: int, _frame: object) -> None:
         posix._exit(0)
@@ -313,22 +339,28 @@ def answer(call: Call) -> bytes:
 def run(call: Call) -> None:
     """One event of one platform, from the payload to the fork."""
     kind = "session_start" if "start" in call.event.lower() else ""
+    greets, skip = bool(kind), False
     if call.manifest is not None:
         about = call.manifest["platforms"].get(call.platform)
         if about is None or (about["events"] and call.event not in about["events"]):
             return
         kind = about["events"].get(call.event, "")
-        if passed_over(about, call.event, call.data):
+        greets = call.event in about["greets"]
+        skip = passed_over(about, call.event, call.data)
+        if skip and not greets:
             return
     project = project_of(call.home, call.data)
     state = "unknown" if project is None else project["state"]
-    if state == "no" or (state == "ask" and kind != "session_start"):
+    if state == "no" or (state == "ask" and not greets):
         return
-    if kind == "session_start":
+    call.greeted = greets and (first(call) or kind == "session_start")
+    if call.greeted:
         reply = prebuilt(call, project)
         if reply == b"" and state == "ask":
             return
         write(answer(call) if reply is None else reply)
+    elif skip or state == "ask":
+        return
     leave_to_child(call)
 
 
@@ -359,7 +391,8 @@ def main() -> None:
         data = receive()
         if data and len(sys.argv) > 2 and posix.environ.get(b"IJFW_DISABLE", b"").lower() in OFF:
             call = Call(home, sys.argv[1], sys.argv[2], data)
-            if sys.argv[3:] == ["child"]:
+            if sys.argv[3:] in (["child"], ["greeted"]):
+                call.greeted = sys.argv[3] == "greeted"
                 silence()
                 share_lock(home)
                 child(call)

@@ -22,7 +22,7 @@ from ijfw_core.loading.loader import Broken, Found
 from ijfw_core.loading.settings import ESSENTIAL
 from ijfw_core.storage import files
 from ijfw_core.text import wrap_memory
-from ijfw_hookspecs import Reply
+from ijfw_hookspecs import Caps, Reply
 
 _WHERE = (
     "import sys; print(repr((sys.path, [getattr(f, '__module__', '') for f in sys.meta_path])))"
@@ -34,6 +34,7 @@ Ask the user once, in a sentence: may IJFW remember errors with their fixes, cor
 Then run what the user answers: `{command} consent yes`, `{command} consent no`, or `{command} consent ask` (ask again another time). Without an answer, do nothing."""  # noqa: E501
 
 
+PYTHON = "python"  # names the interpreter, for packages of agents that cannot know it
 SCRIPT = """import sys
 
 sys.path.insert(0, sys.argv[0].rpartition("/")[0])
@@ -91,6 +92,7 @@ def install(home: Path, env: Mapping[str, str]) -> list[str]:
     for path, text in (
         (module, Path(hook.__file__).read_text("utf-8")),
         (home / "hook.py", SCRIPT),
+        (home / PYTHON, sys.executable + "\n"),
     ):
         if files.read_text(path) != text:
             files.replace(path, text)
@@ -143,10 +145,8 @@ def build(home: Path, env: Mapping[str, str]) -> dict[str, Any]:
     questions = {}
     for adapter in hooks.adapters():
         platforms[adapter.name] = _platform(adapter, plugins)
-        for event, kind in adapter.caps.event_names.items():
-            if kind == "session_start" and kind in adapter.caps.inject_at:
-                text = adapter.render(event, question())
-                questions[adapter.name, event] = text.encode()
+        for event in greets(adapter.caps):
+            questions[adapter.name, event] = adapter.render(event, question()).encode()
     installed = [found[name] for name in (*hooks.plugins, *hooks.broken) if name in found]
     watched = [home / "config.toml", *_records(installed)]
     missing = any(name not in found for name in hooks.broken)
@@ -163,8 +163,16 @@ def build(home: Path, env: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+def greets(caps: Caps) -> tuple[str, ...]:
+    """The platform's own names of the events at which a session is greeted: its start, else its
+    first prompt, else its first tool result; where it can be told anything at all."""
+    can = {event: kind for event, kind in caps.event_names.items() if kind in caps.inject_at}
+    early = tuple(event for event, kind in can.items() if kind in ("session_start", "prompt"))
+    return early or tuple(event for event, kind in can.items() if kind == "tool_end")
+
+
 def question() -> Reply:
-    """What a session start says where the project has no answer yet."""
+    """What a session is greeted with where the project has no answer yet."""
     import shlex
 
     beside = Path(sys.executable).with_name("ijfw")
@@ -266,6 +274,7 @@ def _platform(adapter: Any, plugins: Sequence[Mapping[str, Any]]) -> dict[str, A
     return {
         "plugin": adapter.plugin,
         "events": dict(adapter.caps.event_names),
+        "greets": greets(adapter.caps),
         "quiet": tuple(adapter.caps.quiet_events),
         "literals": literals,
     }
