@@ -1,9 +1,9 @@
 """Kill a session worker at every step of a call, and conclude again after each.
 
-`python killed_worker.py FOLDER URL MODEL`: FOLDER holds a desk whose session ended. A step is a write, a rename, a removal, an
-fsync, a connect, a send or a receive; the process is killed before the first, after the first, before
-the second, ... until one run ends by itself. Each run is a fork on the same files as they were at
-the start; one JSON line tells what it left.
+`python killed_worker.py FOLDER URL MODEL`: FOLDER holds a desk whose session ended. A step is a
+write, a rename, a removal, an fsync, a connect, a send or a receive; the process is killed before
+the first, after it, before the second, ... until one run ends by itself. Each run is a fork on the
+same files as they were at the start; one JSON line tells what it left.
 """
 
 import json
