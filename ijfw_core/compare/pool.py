@@ -3,17 +3,20 @@
 Built once in time linear in the texts; a question then visits a bounded number of entries.
 """
 
+import heapq
 import math
 from collections import defaultdict
 from collections.abc import Iterable
+from itertools import islice
 
 from ijfw_core.compare import body
 from ijfw_core.compare.note import MAX_CHARS
 from ijfw_core.text import tokens
 from ijfw_hookspecs import Entry
 
+LOOKED_AT = 50  # of the entries that share a rare word, the weightiest
 VISITED = 1024  # postings looked at for one text: the bound of its cost
-SHARED = 0.3  # share of the shorter text's words; those that repeat or replace another share more
+SHARED = 0.4  # share of the shorter text's words; the rule wants half of the content words
 
 
 class Pool:
@@ -44,8 +47,9 @@ class Pool:
             for number in self._postings[word][-room:]:
                 weights[number] += weight
             visited += min(size, room)
-        ranked = sorted(weights, key=lambda number: (-weights[number], -number))
-        return [self._entries[n] for n in ranked if self._enough(query, n)][:limit]
+        ranked = heapq.nlargest(LOOKED_AT, weights, key=lambda number: (weights[number], number))
+        found = (self._entries[number] for number in ranked if self._enough(query, number))
+        return list(islice(found, limit))
 
     def _enough(self, query: frozenset[str], number: int) -> bool:
         held = self._words[number]

@@ -32,7 +32,7 @@ SESSIONS = 20  # that an entry lists as having seen it, the latest
 UNSURE = 0.5  # likeness from which a model is asked
 AT_ONCE = 12  # entries of one question to it
 MODEL = "the model says that they are the same"
-NEAR = 8  # entries that one is compared with
+NEAR = 5  # entries that one is compared with
 
 
 @hookimpl

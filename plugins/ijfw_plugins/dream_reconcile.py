@@ -27,7 +27,7 @@ from ijfw_hookspecs import Change, Context, DreamPass, Entry, Night, hookimpl
 
 SURE = 0.85  # confidence of a later statement that may end an earlier one: the gate's for writing
 LONG = 4096  # bytes; a longer entry says more than one thing, and one sentence does not replace it
-NEAR = 8  # entries that one is compared with
+NEAR = 5  # entries that one is compared with
 
 
 @hookimpl
