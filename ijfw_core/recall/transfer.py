@@ -1,16 +1,17 @@
 """Memory in and out as JSON lines, one entry a line, ids kept.
 
     {"id"?, "type", "summary", "content"?, "why"?, "how_to_apply"?, "stored"?, "session"?, "tags"?,
-     "tier"?, ...}
+     "tier"?, "seen"?, "extra"?, ...}
 
 `export` writes what `import_lines` reads. Decisions and preferences go to knowledge, patterns and
 observations to the journal, unless a line names its tier. An import is one run: `ijfw memory
 revert --run` takes all of it back.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -28,6 +29,16 @@ CHUNK = 256  # entries written under one hold of the lock, so that others get th
 MAX_BAD = 1000  # bad lines that are told one by one
 
 _CURATED = frozenset({"decision", "preference"})
+MOST_SEEN = 64  # sessions of one entry
+MOST_EXTRA = 16  # unknown header keys of one entry
+MOST_VALUE = 1024  # characters of one of them
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_KEY = re.compile(r"[0-9a-f]{12}")  # of the evidence, as the kernel writes it
+_OWN = frozenset(
+    {"type", "summary", "stored", "tags", "id", "session", "origin", "confidence", "sum", "seen"}
+    | {"valid_from", "valid_to", "superseded_by", "superseded", "superseded_by_date", "fact"}
+    | {"proposal", "target", "of", "base", "into", "run", "reason", "trusted"}
+)
 _ESCAPES = "\u2028\u2029"
 
 
@@ -49,6 +60,12 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     valid_to: str = ""
     superseded_by: str = ""
     facts: tuple[Fact, ...] = ()
+    seen: Any = ()  # sessions that gave evidence
+    extra: Any = ()  # unknown header keys as [key, value]; of another shape it is passed over
+
+
+class _SkippedError(Exception):
+    """A line that is well, but not taken in: where a session stopped belongs to its checkout."""
 
 
 class Bad(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,6 +111,8 @@ class _Import:
                 continue
             try:
                 self._take(number, self._entry(raw))
+            except _SkippedError:
+                self.counts["skipped"] += 1
             except (ValueError, msgspec.MsgspecError) as error:
                 self._reject(number, str(error))
             if len(self.waiting) >= CHUNK:
@@ -118,11 +137,13 @@ class _Import:
             raise ValueError(f"longer than {MAX_LINE} bytes")
         line = msgspec.json.decode(raw, type=Line)
         kind = line.type.strip().lower()
+        if kind == "handoff":
+            raise _SkippedError
         if kind not in service.KINDS:
             raise ValueError(f"type is none of {', '.join(service.KINDS)}")
         if not line.summary.strip():
             raise ValueError("summary is missing")
-        if line.id and (not is_id(line.id) or line.id.startswith("h-")):
+        if line.id and not is_id(line.id):
             raise ValueError("id is no id")
         candidate = proposals.safe(
             self.project,
@@ -141,7 +162,8 @@ class _Import:
         stored = _time("stored", line.stored) or self.project.now
         tier: Tier = line.tier or ("knowledge" if kind in _CURATED else "journal")
         return Entry(
-            id=line.id or new_id(stored),
+            # An id that only the place in a file gave means nothing elsewhere.
+            id=new_id(stored) if line.id[:2] in ("", "h-") else line.id,
             kind=kind,
             summary=candidate.summary,
             stored=stored,
@@ -157,6 +179,8 @@ class _Import:
             valid_to=_time("valid_to", line.valid_to),
             superseded_by=line.superseded_by if is_id(line.superseded_by) else "",
             facts=candidate.facts,
+            seen=_seen(line.seen),
+            extra=_extra(line.extra),
         )
 
     def _take(self, number: int, entry: Entry) -> None:
@@ -166,6 +190,9 @@ class _Import:
             self.counts["skipped"] += 1
         elif old is None:
             self.waiting.append((number, Change(op="create", entry=entry, plugin="user")))
+            if entry.tier == "knowledge" and entry.kind not in _CURATED:  # it was promoted before
+                promotion = Change(op="promote", target=entry.id, plugin="user")
+                self.waiting.append((number, promotion))
         elif _text_of(old) == text:
             self.counts["skipped"] += 1
         elif old.tier == "team":
@@ -191,6 +218,8 @@ class _Import:
         changes = [replace(change, reason="imported by a person") for _, change in self.waiting]
         outcomes = self.project.writer.apply(self.batch, changes)
         for (number, change), outcome in zip(self.waiting, outcomes, strict=True):
+            if outcome.status == "written" and change.op == "promote":
+                continue
             if outcome.status == "written":
                 self.counts["imported" if change.op == "create" else "updated"] += 1
             elif outcome.status == "unchanged":
@@ -199,6 +228,27 @@ class _Import:
                 self._reject(number, f"{outcome.status}: {outcome.reason}")
         self.waiting.clear()
         self.project.memory.refresh()
+
+
+def _seen(value: Any) -> tuple[str, ...]:
+    names = [n for n in value if isinstance(n, str)] if isinstance(value, list) else []
+    return tuple(one_line(clean(name))[:128] for name in names[:MOST_SEEN])
+
+
+def _extra(value: Any) -> tuple[tuple[str, str], ...]:
+    """Header keys that are nobody's own: those of the program are not for others to set."""
+    pairs = [
+        (pair[0], cap(clean(pair[1]), MOST_VALUE))
+        for pair in (value if isinstance(value, list) else [])
+        if isinstance(pair, list) and len(pair) == 2 and all(isinstance(v, str) for v in pair)
+    ]
+    return tuple(
+        (name, text)
+        for name, text in pairs[:MOST_EXTRA]
+        if _NAME.fullmatch(name)
+        and name.lower() not in _OWN
+        and (name != "key" or _KEY.fullmatch(text))
+    )
 
 
 def _time(name: str, text: str) -> datetime | None:
@@ -233,6 +283,8 @@ def export(project: Project, tiers: Sequence[Tier] = ()) -> Iterator[str]:
             valid_to=format_time(entry.valid_to) if entry.valid_to else "",
             superseded_by=entry.superseded_by,
             facts=entry.facts,
+            seen=entry.seen,
+            extra=tuple(pair for pair in entry.extra if pair[0] not in _OWN),
         )
         text = msgspec.json.encode(line).decode("utf-8", "replace")
         for char in _ESCAPES:  # line ends to some readers of lines

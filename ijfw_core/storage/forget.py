@@ -1,7 +1,7 @@
 """The one deletion there is, by a person: memories go from every place where we keep text.
 
 Files of every tier (team only when asked), archive, staged files and proposals about them, ledger,
-spool, index. LESSONS.md keeps its lines, without slug and reason. Nothing of other entries changes.
+spool, index. LESSONS.md keeps its lines without slug, reason and file. Other entries do not change.
 The ids are noted in `run/forget.json` first, so that a killed run is finished by the next one.
 """
 
@@ -158,7 +158,7 @@ class _Forgetting:
         if record.forgotten:
             return record
         if record.entry in self.gone:
-            blank = replace(record, before=None, after=None, forgotten=True)
+            blank = replace(record, before=None, after=None, forgotten=True, path="-")
             return replace(blank, slug="", reason="", proposal="")
         return replace(
             record,
@@ -219,9 +219,11 @@ class _Forgetting:
 
     def _blanked(self, line: str) -> str:
         lesson = lessons.parse(line)
-        if lesson is None or lesson.entry not in self.gone or not (lesson.slug or lesson.reason):
+        if lesson is None or lesson.entry not in self.gone:
             return line
-        return lessons.render(replace(lesson, slug="", reason=""))
+        # A file may be named after what it says.
+        blank = replace(lesson, slug="", reason="", target="")
+        return line if blank == lesson else lessons.render(blank)
 
 
 def _about(names: Iterable[str]) -> re.Pattern[str]:
