@@ -1,0 +1,129 @@
+"""Cline's hook payloads as events, and our replies as the JSON its hooks print."""
+
+import os
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from ijfw_core import jsonlog, toolcalls
+from ijfw_core.text import clean, digest, strip_memory
+from ijfw_hookspecs import AgentEvent, Reply
+from ijfw_plugins.platform_cline import EVENT_NAMES, NAME, tools
+
+_ID = re.compile(r"[\w-]{1,100}")  # as a name of a folder
+_INPUT = re.compile(
+    r"<(user_input|task|feedback|user_message)(?: [^<>\n]{0,100})?>(.*?)</\1>", re.S
+)
+_BESIDE = re.compile(
+    r"<(hook_context|environment_details|file_content|explicit_instructions)(?: [^<>\n]{0,300})?>"
+    r".*?(?:</\1>|\Z)",
+    re.S,
+)
+
+
+def parse(event: str, data: bytes, env: Mapping[str, str], now: datetime) -> AgentEvent | None:
+    """A payload as an event; None for what we do not use and prompts that nobody typed."""
+    payload = jsonlog.decode(data)
+    if payload is None:
+        return None
+    name = event if event in EVENT_NAMES else _text(payload, "hookName")
+    kind = EVENT_NAMES.get(name)
+    if kind is None:
+        return None
+    context = payload.get("sessionContext")
+    root = _text(context, "rootSessionId") if isinstance(context, dict) else ""
+    session = root or _text(payload, "session_id", "taskId")
+    details: dict[str, Any] = {}
+    if kind == "prompt":
+        typed = human(_text(_part(payload, "userPromptSubmit"), "prompt"))
+        if not typed:
+            return None
+        details = {"text": typed, "turn": turn_of(typed)}
+    if kind == "tool_end":
+        details = _tool(payload)
+    if kind == "session_end":
+        details = {"reply": toolcalls.reply_end(_text(_part(payload, "turn"), "outputText"))}
+    helper = _text(payload, "parent_agent_id")
+    if helper and kind == "session_end":
+        return None  # an agent that another one started has ended, not the session
+    return AgentEvent(
+        platform=NAME,
+        kind=kind,
+        session=session,
+        at=toolcalls.moment(payload.get("timestamp")) or now,
+        cwd=_cwd(payload),
+        agent=_text(payload, "agent_id") if helper else "",
+        branch=_text(_part(payload, "workspaceInfo"), "latestGitBranchName"),
+        transcript=messages_path(session, env),
+        **details,
+    )
+
+
+def human(text: str) -> str:
+    """What a person typed in a message; "" where nobody did. The client wraps it in a tag."""
+    text = strip_memory(clean(text))
+    typed = _INPUT.search(text)
+    return _BESIDE.sub("", typed.group(2) if typed else text).strip()
+
+
+def turn_of(prompt: str) -> str:
+    """The name of the turn that a prompt begins: no payload and message have an id in common."""
+    return digest(prompt)
+
+
+def messages_path(session: str, env: Mapping[str, str]) -> str:
+    """Where the client keeps the messages of a session; "" where the id is none."""
+    home = env.get("HOME", "")
+    data = env.get("CLINE_DATA_DIR") or os.path.join(
+        env.get("CLINE_DIR") or os.path.join(home, ".cline"), "data"
+    )
+    sessions = env.get("CLINE_SESSION_DATA_DIR") or os.path.join(data, "sessions")
+    if not _ID.fullmatch(session) or not os.path.isabs(sessions):
+        return ""
+    return os.path.join(sessions, session, f"{session}.messages.json")
+
+
+def render(event: str, reply: Reply) -> str:
+    """The JSON for a reply: context for the agent. The client shows a person nothing of hooks, so
+    what they should hear is given to the agent to pass on."""
+    if EVENT_NAMES.get(event) not in ("session_start", "prompt"):
+        return ""
+    from ijfw_core.text import wrap_memory
+
+    parts = [reply.context] if reply.context else []
+    if reply.user_note:
+        parts.append(wrap_memory(f"Tell the user once, in one sentence: {reply.user_note}"))
+    if not parts:
+        return ""
+    answer = {"cancel": False, "contextModification": "\n".join(parts)}
+    return msgspec.json.encode(answer).decode()
+
+
+def _tool(payload: Mapping[str, Any]) -> dict[str, Any]:
+    result, older = _part(payload, "tool_result"), _part(payload, "postToolUse")
+    name = _text(result, "name") or _text(older, "toolName")
+    arguments = result.get("input", older.get("parameters"))
+    call = tools.call(name, arguments, _text(result, "id"))
+    error = _text(result, "error")
+    if not result and older.get("success") is False:
+        error = _text(older, "result") or "failed"
+    return {"tool": tools.finish(call, result.get("output", older.get("result")), error=error)}
+
+
+def _cwd(payload: Mapping[str, Any]) -> str:
+    roots = payload.get("workspaceRoots")
+    first = roots[0] if isinstance(roots, list) and roots else ""
+    path = _text(_part(payload, "workspaceInfo"), "rootPath")
+    return _text(payload, "cwd") or path or (first if isinstance(first, str) else "")
+
+
+def _part(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = payload.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _text(fields: Mapping[str, Any], *names: str) -> str:
+    return next((v for name in names if isinstance(v := fields.get(name), str) and v), "")
