@@ -328,6 +328,12 @@ class Night(Protocol):
         configured none, in a dry run, and when the calls of this night are used up."""
         ...
 
+    def others(self) -> Iterable[tuple[str, Sequence[Entry]]]:
+        """(path, entries of knowledge) of the user's other projects, redacted by the rules of both;
+        nothing where the user did not turn `[dream] global_memory` on, or this project is private.
+        """
+        ...
+
 
 class Notice(Struct, frozen=True, kw_only=True):
     """Something a person or an index may want to hear of."""

@@ -63,6 +63,7 @@ class Census:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "index"
+        self._again: set[str] = set()  # keys that were heard in another session
         self.db = self._opened()
 
     def close(self) -> None:
@@ -126,7 +127,29 @@ class Census:
 
     def keyed(self, key: str) -> list[Entry]:
         """Entries of all tiers with this key, oldest first."""
-        return self.entries("key = ?", (key,), RANK)
+        return self.entries("key = ? AND key != ''", (key,), RANK)  # as its partial index has it
+
+    def hear(self, key: str, session: str, nth: int) -> None:
+        """Take in that a session heard a key; what has the key is news where that is new."""
+        values = (key, session, nth)
+        done = self.db.execute("INSERT OR IGNORE INTO heard VALUES (?,?,?)", values)
+        if done.rowcount > 0:
+            self._again.add(key)
+
+    def renew(self) -> None:
+        """Make entries news whose key was heard again: a repeat changes no file."""
+        if not self._again:
+            return
+        gen = self.gen + 1
+        rows = [(gen, key) for key in sorted(self._again)]
+        self.db.executemany("UPDATE entries SET gen = ? WHERE key = ? AND key != ''", rows)
+        self.set("gen", str(gen))
+        self._again.clear()
+
+    def key_of(self, name: str) -> str:
+        """The key of the entry with this id, "" where it has none or is not there."""
+        row = self.db.execute("SELECT key FROM entries WHERE id = ? AND key != ''", (name,))
+        return str((row.fetchone() or [""])[0])
 
     def heard(self, key: str) -> list[str]:
         """The sessions in which the log heard a key, oldest first."""
@@ -136,8 +159,9 @@ class Census:
     def settled(self, key: str) -> bool:
         """Whether a person forgot, rejected or undid what has this key, or took it out by hand."""
         row = self.db.execute(
-            "SELECT 1 FROM settled WHERE key = :key UNION ALL SELECT 1 FROM made WHERE key = :key "
-            "AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.id = made.id AND e.path = made.path)",
+            "SELECT 1 FROM settled WHERE key = :key UNION ALL "
+            "SELECT 1 FROM made WHERE key = :key AND key != '' AND NOT EXISTS "
+            "(SELECT 1 FROM entries e WHERE e.id = made.id AND e.path = made.path)",
             {"key": key},
         ).fetchone()
         return row is not None

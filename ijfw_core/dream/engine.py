@@ -5,7 +5,7 @@ here: it cannot speak for the user, nothing is made again that a person removed,
 and nothing is promoted whose evidence is tool output alone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
 import msgspec
@@ -14,17 +14,19 @@ from msgspec.structs import replace
 from ijfw_core import __version__
 from ijfw_core.dream import history, overlay, state
 from ijfw_core.dream.census import Census
-from ijfw_core.dream.night import Ask, Nightly, Remembered, is_trusted
+from ijfw_core.dream.night import Ask, Nightly, Others, Remembered, is_trusted
 from ijfw_core.errors import IjfwError, NotFoundError, StoreClosedError
+from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.project import Project
-from ijfw_core.recall import prelude, search
-from ijfw_core.storage import ledger
+from ijfw_core.recall import prelude, registry, search
+from ijfw_core.storage import ledger, lessons_log
 from ijfw_core.storage.batch import BatchWriter
 from ijfw_core.storage.writer import Outcome, Run
 from ijfw_core.text import derived_id, digest, format_time
 from ijfw_hookspecs import Candidate, Change, Context, DreamPass, Entry, Hit, Notice, Query, Request
 
 QUIET = timedelta(days=366)  # without a memory: longer means that the clock is wrong
+ORPHAN = "orphan"  # a link that leads nowhere, in the log
 MAKING = frozenset({"create", "supersede", "promote", "lift"})
 Progress = Callable[[str, int, int], None]  # name of the pass, its number, how many there are
 
@@ -84,7 +86,7 @@ def dream(
     with state.locked(project.roots):
         if dry_run:
             with overlay.copied(project) as copy:
-                report = _Dream(copy, only, progress, _no_model).run()
+                report = _Dream(copy, only, progress, _no_model, _others(project)).run()
             return replace(report, run=None, passes=_unnamed(report.passes))
         overlay.sweep(project.roots)
         return _noted(project, only, progress)
@@ -96,7 +98,7 @@ def _noted(project: Project, only: str, progress: Progress | None) -> Report:
     state.tried(place, project.now)
     last = state.read(place)
     try:
-        night = _Dream(project, only, progress, _asking(project))
+        night = _Dream(project, only, progress, _asking(project), _others(project))
         report = night.run()
     except (IjfwError, OSError) as error:
         state.write(place, replace(last, error=f"{type(error).__name__}: {error}"[:300]))
@@ -140,8 +142,16 @@ def dream_time(clock: datetime, newest: float) -> datetime:
 class _Dream:
     """One dream on one project, or on its copy."""
 
-    def __init__(self, project: Project, only: str, progress: Progress | None, ask: Ask) -> None:
+    def __init__(
+        self,
+        project: Project,
+        only: str,
+        progress: Progress | None,
+        ask: Ask,
+        others: Others,
+    ) -> None:
         self.project = project
+        self.others = others
         self.only = only
         self.progress = progress or _silent
         self.ask = ask
@@ -198,7 +208,8 @@ class _Dream:
         project = self.project
         name, stamp, gen = f"{plugin}/{item.name}", self._stamp(plugin), census.gen
         tiers = (*project.memory.tiers, "staged")
-        night = Nightly(census, tiers, census.bookmark(name, stamp), project.config.dream, self.ask)
+        since, settings = census.bookmark(name, stamp), project.config.dream
+        night = Nightly(census, tiers, since, settings, self.ask, self.others)
         memory = Remembered(project.memory, census, self._find)
         project.hooks.failed_passes.pop(item.name, None)
         wanted = list(item.run(replace(context, memory=memory, night=night)))
@@ -206,6 +217,8 @@ class _Dream:
         if failure:
             self.failed[item.name] = failure
             return PassReport(name=item.name)
+        notes = [one for one in wanted if one.op == "note" and not one.target and not one.entry]
+        wanted = [one for one in wanted if one not in notes]
         allowed = [one for change in wanted if (one := _allowed(census, plugin, change))]
         try:
             outcomes = self._apply(census, writer, run, allowed)
@@ -214,7 +227,19 @@ class _Dream:
             return PassReport(name=item.name)
         if all(outcome.status not in ("conflict", "withheld") for outcome in outcomes):
             census.mark(name, stamp, gen)
-        return _told(item.name, run, allowed, outcomes, len(wanted) - len(allowed), census)
+        report = _told(item.name, run, allowed, outcomes, len(wanted) - len(allowed), census)
+        return replace(report, changes=report.changes + self._log(run, plugin, notes))
+
+    def _log(self, run: Run, plugin: str, notes: Sequence[Change]) -> tuple[Told, ...]:
+        """Tell a person of what is no change, once: a line in the log each."""
+        if not notes:
+            return ()
+        known = {one.reason for one in lessons_log.read(self.project.roots) if one.op == ORPHAN}
+        reasons = dict.fromkeys(self.project.redactor.text(one.reason) for one in notes)
+        fresh = [reason for reason in reasons if reason not in known]
+        lines = [Lesson(at=run.at, op=ORPHAN, plugin=plugin, reason=reason) for reason in fresh]
+        self.project.writer.log(run, lines)
+        return tuple(Told(op="note", entry="", summary=reason) for reason in fresh)
 
     def _apply(
         self, census: Census, writer: BatchWriter, run: Run, changes: Sequence[Change]
@@ -351,6 +376,22 @@ def _asking(project: Project) -> Ask:
         return found
 
     return ask
+
+
+def _others(project: Project) -> Others:
+    """Reads the knowledge of the user's other projects; of none where that is off."""
+
+    def others() -> Iterator[tuple[str, Sequence[Entry]]]:
+        if not project.config.dream.global_memory or project.config.project.private:
+            return
+        for other in registry.others(project):
+            try:
+                entries = registry.outward(other, project, other.memory.entries("knowledge"))
+            except (IjfwError, OSError):
+                continue
+            yield str(other.roots.project), entries
+
+    return others
 
 
 def _silent(_name: str, _nth: int, _all: int) -> None:

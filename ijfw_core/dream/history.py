@@ -61,6 +61,7 @@ def update(census: Census, place: Roots) -> None:
                 census.db.execute(f"DELETE FROM {table}")
             census.db.execute("DELETE FROM meta WHERE key LIKE 'read %'")
             _read_all(census, place)
+        census.renew()
 
 
 def stamp(census: Census) -> str:
@@ -214,9 +215,10 @@ def _from_log(census: Census, line: str, at: int) -> None:
         census.db.execute("DELETE FROM changes WHERE change = ?", (lesson.change,))
     if not lesson.key:
         return
-    if lesson.op in HEARD and lesson.session not in ("", "-"):
-        values = (lesson.key, lesson.session, at)
-        census.db.execute("INSERT OR IGNORE INTO heard VALUES (?,?,?)", values)
+    if _is_heard(lesson):
+        census.hear(lesson.key, lesson.session, at)
+        if lesson.op == "duplicate" and (other := census.key_of(lesson.entry)):
+            census.hear(other, lesson.session, at)  # the same in other words
     how = _how(lesson)
     if how:
         census.db.execute(
@@ -228,6 +230,13 @@ def _from_log(census: Census, line: str, at: int) -> None:
         census.db.execute("DELETE FROM settled WHERE key = ? AND how = 'reject'", (lesson.key,))
     elif lesson.op in MADE or lesson.op == "revert":
         census.db.execute("DELETE FROM settled WHERE key = ? AND how = 'revert'", (lesson.key,))
+
+
+def _is_heard(lesson: Lesson) -> bool:
+    """Whether a line tells that a session gave evidence: no veto, as there is where only tool
+    output speaks for it."""
+    vetoed = lesson.op == "drop" and lesson.confidence <= 0
+    return lesson.op in HEARD and lesson.session not in ("", "-") and not vetoed
 
 
 def _how(lesson: Lesson) -> str:

@@ -11,6 +11,7 @@ from ijfw_core.recall.memory import MemoryView
 from ijfw_hookspecs import Candidate, Entry, Hit, Query, Request, Tier
 
 Ask = Callable[[Request], Sequence[Candidate]]
+Others = Callable[[], Iterable[tuple[str, Sequence[Entry]]]]
 
 
 class Remembered:
@@ -52,16 +53,24 @@ class Nightly:
         since: the state that the pass saw when it last came to its end.
         settings: the thresholds.
         ask: asks a model, within the bounds of this night.
+        others: reads the user's other projects.
     """
 
     def __init__(
-        self, census: Census, tiers: Sequence[Tier], since: int, settings: Dream, ask: Ask
+        self,
+        census: Census,
+        tiers: Sequence[Tier],
+        since: int,
+        settings: Dream,
+        ask: Ask,
+        others: Others = tuple,
     ) -> None:
         self._census = census
         self._tiers = tuple(tiers)
         self._since = since
         self._settings = msgspec.structs.asdict(settings)
         self._ask = ask
+        self._others = others
 
     def news(self, *tiers: Tier) -> Sequence[Entry]:
         """Entries that are new or changed since, oldest first."""
@@ -93,6 +102,10 @@ class Nightly:
     def ask(self, request: Request) -> Sequence[Candidate]:
         """What a model says."""
         return self._ask(request)
+
+    def others(self) -> Iterable[tuple[str, Sequence[Entry]]]:
+        """The knowledge of the user's other projects."""
+        return self._others()
 
 
 def is_trusted(entry: Entry) -> bool:

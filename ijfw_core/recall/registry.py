@@ -7,7 +7,7 @@ its settings say `private`, where the user's answer was no, and where it is gone
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -179,7 +179,17 @@ def _outward(hit: Hit, other: Project, asking: Project) -> Hit:
     def hide(text: str) -> str:
         return asking.redactor.text(other.redactor.text(text))
 
-    return replace(hit, entry=redacted(hit.entry, hide), snippet=hide(hit.snippet))
+    (entry,) = outward(other, asking, [hit.entry])
+    return replace(hit, entry=entry, snippet=hide(hit.snippet))
+
+
+def outward(other: Project, asking: Project, entries: Iterable[Entry]) -> list[Entry]:
+    """Entries of another project as this one may see them: redacted by the rules of both."""
+
+    def hide(text: str) -> str:
+        return asking.redactor.text(other.redactor.text(text))
+
+    return [redacted(entry, hide) for entry in entries]
 
 
 def _share(words: Counter[str], entry: Entry) -> float:

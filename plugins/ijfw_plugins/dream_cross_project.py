@@ -1,6 +1,7 @@
 """What holds in many projects is lifted to the user's global memory, with where it came from.
 
-Only where the user turned it on (`[dream] global_memory`). A pattern must stand in the knowledge of
+Only where the user turned both on: `[dream] global_memory`, and `[recall] global_memory`, which
+reads it. A pattern must stand in the knowledge of
 `cross_projects` projects, or a person must have flagged an entry with the tag `global`. A private
 project neither gives nor takes.
 """
@@ -36,7 +37,7 @@ def dream_pass() -> list[DreamPass]:
 def cross_project(context: Context) -> Iterator[Change]:
     """One change for each entry that is lifted."""
     night = context.night
-    if night is None or not night.threshold("global_memory"):
+    if night is None or not night.threshold("global_memory") or "global" not in context.tiers:
         return
     own = [e for e in context.memory.entries("knowledge") if living(e, context.now)]
     flagged = [entry for entry in own if FLAG in entry.tags and entry.origin in ("auto", "user")]
@@ -88,9 +89,7 @@ class _Known:
 
 def _others(night: Night) -> dict[str, _Known]:
     """What the other projects hold that may be read, by their names."""
-    others = getattr(night, "others", None)
-    found = () if others is None else others()
-    return {name: _Known([e for e in entries if trusted(e)]) for name, entries in found}
+    return {name: _Known([e for e in entries if trusted(e)]) for name, entries in night.others()}
 
 
 def _projects(entry: Entry, others: Mapping[str, _Known]) -> list[str]:

@@ -205,6 +205,7 @@ class Alone:
             night=self,
             folder=folder,
             model="test" if self._model else "off",
+            tiers=("knowledge", "team", "global", "journal", "handoff"),
         )
 
     def get(self, entry_id: str) -> Entry | None:
