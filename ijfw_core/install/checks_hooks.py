@@ -208,7 +208,7 @@ def _server(what: Examined, adapter: GuardedAdapter, place: Place) -> Iterator[C
     line = [sys.executable, "-I", "-m", "ijfw_core.mcp"]
     try:
         done = subprocess.run(
-            line, input=HELLO, capture_output=True, timeout=connected.LINE_SECONDS, check=False
+            line, input=HELLO, capture_output=True, timeout=connected.SERVER_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         yield Check(name=name, ok=False, detail=type(error).__name__, fix=again)

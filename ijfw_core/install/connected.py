@@ -20,6 +20,7 @@ from ijfw_core.loading.guarded import GuardedAdapter
 from ijfw_hookspecs import AdapterStatus
 
 LINE_SECONDS = 10.0  # that a hook line may take before it counts as hung
+SERVER_SECONDS = 30.0  # that the MCP server may take to answer
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _LIST = re.compile(r'\[[^\[\]\n]{0,4000}hook\.py"[^\[\]\n]{0,400}\]')  # on one line
 
