@@ -26,7 +26,7 @@ class Screen:
         self.pid, self._fd = pty.fork()
         if not self.pid:
             os.environ["TERM"] = "xterm-256color"
-            os.execvp(command[0], command)  # noqa: S606
+            os.execvp(command[0], command)
         self.raw = b""
         self._until = time.monotonic() + LIFE
 
@@ -58,9 +58,9 @@ def end(daemon: str) -> None:
     for folder in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
             line = (folder / "cmdline").read_bytes() if folder.name.isdigit() else b""
-            if daemon.encode() in line.split(b"\0")[1:3]:
-                if home in (folder / "environ").read_bytes().split(b"\0"):
-                    os.kill(int(folder.name), signal.SIGTERM)
+            found = daemon.encode() in line.split(b"\0")[1:3]
+            if found and home in (folder / "environ").read_bytes().split(b"\0"):
+                os.kill(int(folder.name), signal.SIGTERM)
 
 
 def main(ready: str, prompt: str, daemon: str, command: list[str]) -> int:
@@ -85,4 +85,4 @@ def main(ready: str, prompt: str, daemon: str, command: list[str]) -> int:
 
 if __name__ == "__main__":
     at = sys.argv.index("--")
-    raise SystemExit(main(*sys.argv[1:4], sys.argv[at + 1 :]))
+    raise SystemExit(main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[at + 1 :]))
