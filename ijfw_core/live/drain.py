@@ -48,6 +48,7 @@ def drain(project: Project, session: str = "") -> list[Report]:
         return []
     project.check_redaction()
     all_there = wait_for_children(place.home)
+    waited = [name for name, _ in waiting.every(place)]
     if session:
         wanted = [sessions.get(place, session) or Running(session=session, platform="")]
         reports = [_conclude(project, wanted[0])]
@@ -58,7 +59,7 @@ def drain(project: Project, session: str = "") -> list[Report]:
         late = [one for one in wanted if one.session in spool.sessions(place)]
         reports += _conclude_all(project, late)
     if not session:
-        reports += waiting.retry(project)
+        reports += waiting.retry(project, waited)
     sessions.sweep(place)
     prelude.refresh(project)
     reply_anew(project)

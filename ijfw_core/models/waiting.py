@@ -58,15 +58,20 @@ def every(place: Roots) -> list[tuple[str, list[Signal]]]:
     return [(session, signals) for _, session, signals in sorted(found, key=lambda one: one[:2])]
 
 
-def retry(project: "Project") -> list["Report"]:
-    """Ask the model again for every session that waits, until it fails or may not be asked.
+def retry(project: "Project", among: Iterable[str]) -> list["Report"]:
+    """Ask the model again for the sessions that wait among these, until one has to wait on.
 
-    Call it under the project's drain lock. What it says takes the place of the rules' wording.
+    Call it under the project's drain lock, with the sessions that waited when the work began: a
+    model that failed a moment ago is not asked at once. What it says takes the place of the rules'
+    wording.
     """
+    wanted = set(among)
     place = project.roots
     reports = []
     _sweep(place)
     for session, signals in every(place):
+        if session not in wanted:
+            continue
         ids = [signal_id(one) for one in signals]
         report = worker.conclude(project, session, signals, ids, ask=True, again=True)
         if report.waits:

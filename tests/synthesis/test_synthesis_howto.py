@@ -74,6 +74,9 @@ def test_the_page_works_as_written(tmp_path: Path, server: Server, way: str) -> 
         (tools / name).chmod(0o755)
     (tools / "ijfw").symlink_to(Path(sys.executable).with_name("ijfw"))
     (tmp_path / "filering.py").write_text(RING)
+    ring = home / ".config" / "python_keyring" / "keyringrc.cfg"
+    ring.parent.mkdir(parents=True)
+    ring.write_text(f"[backend]\ndefault-keyring=filering.Ring\nkeyring-path={tmp_path}\n")
     (home / ".ijfw").mkdir(mode=0o700)
     (home / ".ijfw" / "config.toml").write_text(
         f'[plugins.synthesize-anthropic]\nbase_url = "{server.url}"\n'
@@ -103,8 +106,6 @@ def test_the_page_works_as_written(tmp_path: Path, server: Server, way: str) -> 
             "HOME": str(home),
             "PATH": f"{tools}:/usr/local/bin:/usr/bin:/bin",
             "PYTHON": sys.executable,
-            "PYTHONPATH": str(tmp_path),
-            "PYTHON_KEYRING_BACKEND": "filering.Ring",
         },
         input=KEY + "\n" if way == "With Claude" else "",
         capture_output=True,
