@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ijfw_core.compare import body, compare
 from ijfw_core.curation import (
+    CURATED,
     LOCAL,
     Near,
     dated,
@@ -73,8 +74,11 @@ def reconcile(context: Context) -> Iterator[Change]:
 def _comparable(entry: Entry, context: Context) -> bool:
     """Whether an entry states something that a later one can replace, at a known time.
 
-    Errors are excluded: two of them differ by a number and are both true.
+    Errors are excluded: two of them differ by a number and are both true. So is what the journal
+    only repeats: a decision's line there is its date, the decision stands in knowledge.
     """
+    if entry.tier == "journal" and (entry.kind in CURATED or _is_copy(entry, context)):
+        return False
     return (
         entry.tier in LOCAL
         and dated(entry, context.now)
@@ -85,6 +89,11 @@ def _comparable(entry: Entry, context: Context) -> bool:
         and entry.origin in ("auto", "user", "import")
         and size_of(entry) <= LONG
     )
+
+
+def _is_copy(entry: Entry, context: Context) -> bool:
+    first = context.memory.get(entry.id)
+    return first is not None and first.tier == "knowledge"
 
 
 def _change(night: Night, old: Entry, new: Entry) -> Change | None:
