@@ -22,51 +22,34 @@ lists and folded values, quotes of both kinds; a file without a header is its te
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import NamedTuple, get_args
+from typing import get_args
 
 from msgspec.structs import replace
 
 from ijfw_core.grammar.body import Body, compose, decompose
 from ijfw_core.grammar.fields import EPOCH, Names, body_of, checksum, fill, grouped, rows
-from ijfw_core.grammar.scalars import atom, atoms, flow, quote, unflow, unscalar
+from ijfw_core.grammar.frontmatter import KEY, Header, bounded, header_of, line_of, value_of
+from ijfw_core.grammar.scalars import atom, atoms, flow, is_name, quote, unflow, unscalar
 from ijfw_core.text import cap, digest, format_time, one_line, slug
 from ijfw_hookspecs import Entry, Kind, Tier
 
-MAX_HEADER = 64  # lines, as in an entry block
 KINDS = {"user": "preference", "feedback": "preference"}  # of a header that names no kind
 TYPES = {"preference": "feedback"}  # the word that Claude Code has for a kind; else "project"
 
-_OURS = ("name", "description", "summary", "type", "kind", "tier", "facts", "metadata")
-_LISTS = ("tags", "seen", "facts")  # written by `flow`, or as they were read
+_OURS = ("name", "description", "summary", "type", "kind", "tier", "facts", "extra", "metadata")
 _HEAD = ("type", "summary")
-_SHIELDED = re.compile(r"(?:x-)*(?:name|description|summary|type|kind|tier|facts?|metadata)\Z")
-_KEY = re.compile(r"([A-Za-z][A-Za-z0-9_-]*):(?:[ \t]+(.*)|[ \t\r]*)\Z", re.S)
+_SHIELDED = re.compile(
+    r"(?:x-)*(?:name|description|summary|type|kind|tier|facts?|extra|metadata)\Z"
+)
 _OPEN = re.compile(r"^<!-- ijfw addendum (id=[^\n]*) -->[ \t\r]*$", re.M)
 _CLOSE = re.compile(r"^<!-- /ijfw addendum id=[^\n]* -->[ \t\r]*$", re.M)
 _LEAD = re.compile(r"(?:^|\n)(\r?\n)\Z")  # the empty line in front goes with an addendum
 _TITLE = re.compile(r"## Auto-memory addendum \([^)\n]*\)\n")
-_PLAIN = re.compile(r"[^\W_][\w ./()+,;%-]*(?<! )\Z")  # a value that YAML takes as it is
-_WORDS = re.compile(r"(?:true|false|null|yes|no|on|off|[\d.]+)\Z", re.I)  # ... but as no text
-_FORCED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
 _HEADING = re.compile(r"^#+[ \t]*")
-
-
-class _Item(NamedTuple):
-    """One key of a header with the raw lines that belong to it; "" for a comment or blank line."""
-
-    key: str
-    value: str
-    raw: str
-
-
-class _Header(NamedTuple):
-    items: list[_Item]
-    fences: tuple[str, str]  # with what stands in front of the first
-    eol: str
-    body: int
 
 
 def split(text: str) -> list[str]:
@@ -88,7 +71,7 @@ def parse(block: str, *, tier: Tier = "knowledge", path: str = "", nth: int = 0)
     pairs = _opened(opening[1]) if opening else None
     if opening and pairs is not None:
         return _entry(pairs, _addendum_text(block, opening), block, tier, path, nth)
-    header = _header(block)
+    header = header_of(block)
     if header is None:
         return None
     text = block[header.body :]
@@ -117,7 +100,7 @@ def render(entry: Entry) -> str:
 
     Raises ValueError where no reader would take it: kind, id or key no word, or a header too long.
     """
-    lines = _bounded([_line(name, value, "\n") for name, value in _rows(entry)])
+    lines = bounded([line_of(name, value, "\n") for name, value in _rows(entry)])
     return f"---\n{lines}---\n\n{compose(body_of(entry))}\n"
 
 
@@ -149,7 +132,7 @@ def update(block: str, entry: Entry) -> str:
         if same == entry:
             return block
         return render_addendum(entry)
-    header = _header(block)
+    header = header_of(block)
     assert header is not None
     want, have = grouped(_rows(entry)), grouped(_rows(replace(old, id=entry.id)))
     changed = {name for name in want | have if want.get(name) != have.get(name)}
@@ -167,13 +150,13 @@ def update(block: str, entry: Entry) -> str:
             lines.append(raw)
         elif key not in written:
             written.add(key)
-            lines += [_line(key, value, header.eol) for value in want.get(key, [])]
+            lines += [line_of(key, value, header.eol) for value in want.get(key, [])]
     for name, values in want.items():
         if name in changed and name not in written:
-            lines += [_line(name, value, header.eol) for value in values]
+            lines += [line_of(name, value, header.eol) for value in values]
     text = f"\n{compose(body_of(entry))}\n".replace("\n", header.eol)
     body = text if new_body else block[header.body :]
-    return header.fences[0] + _bounded(lines) + header.fences[1] + body
+    return header.fences[0] + bounded(lines) + header.fences[1] + body
 
 
 def is_addendum(block: str) -> bool:
@@ -197,7 +180,10 @@ def _entry(
     rest: list[tuple[str, str]] = []
     for name, value in pairs:
         if name == "facts":
-            rest += [("fact", fact) for fact in _facts(value)]
+            rest += [("fact", fact) for fact in _lists(value)]
+        elif name == "extra":
+            found = [unflow(pair) for pair in _lists(value)]
+            rest += [(one[0][0], one[0][1]) for one in found if one and _is_pair(one[0])]
         elif name not in _OURS:
             bare = name.removeprefix("x-")
             rest.append((bare if bare != name and _SHIELDED.match(bare) else name, value))
@@ -248,7 +234,11 @@ def _rows(entry: Entry) -> list[tuple[str, str]]:
     if first and first[0][0] == "name" and first[0][1] not in ("", name, entry.summary):
         name = first[0][1]
         entry = replace(entry, extra=entry.extra[1:])
-    named = rows(_shielded(replace(entry, facts=())))
+    known = Counter(name for name, _ in entry.extra)
+    first_twice = next((n for n, (k, _) in enumerate(entry.extra) if known[k] > 1), None)
+    listed = () if first_twice is None else entry.extra[first_twice:]  # YAML has no key twice
+    alone = entry.extra[: len(entry.extra) - len(listed)]
+    named = rows(_shielded(replace(entry, facts=(), extra=alone)))
     found = [
         ("name", name),
         ("description", entry.summary),
@@ -259,9 +249,15 @@ def _rows(entry: Entry) -> list[tuple[str, str]]:
     if entry.facts:
         facts = ("[" + ", ".join(map(quote, fact)) + "]" for fact in entry.facts)
         found.append(("facts", f"[{', '.join(facts)}]"))
+    if listed:
+        found.append(("extra", f"[{', '.join(flow(pair) for pair in listed)}]"))
     if entry.tier == "journal":
         found.append(("tier", "journal"))
     return found
+
+
+def _is_pair(items: list[str]) -> bool:
+    return len(items) == 2 and is_name(items[0])
 
 
 def _shielded(entry: Entry) -> Entry:
@@ -270,7 +266,7 @@ def _shielded(entry: Entry) -> Entry:
     return entry if extra == entry.extra else replace(entry, extra=extra)
 
 
-def _facts(value: str) -> Iterator[str]:
+def _lists(value: str) -> Iterator[str]:
     """The lists in a list; a value that is none as it is."""
     at = value.find("[") + 1
     found: list[str] = []
@@ -283,93 +279,22 @@ def _facts(value: str) -> Iterator[str]:
     yield from found or [value]
 
 
-# --- headers --------------------------------------------------------------------------------------
-
-
-def _header(block: str) -> _Header | None:
-    """The header of a block, or None. Looks at no more than 66 lines."""
-    start = 1 if block.startswith("\ufeff") else 0
-    end = block.find("\n", start)
-    if end < 0 or not _is_fence(block[start:end]):
-        return None
-    fence = block[: end + 1]
-    items: list[_Item] = []
-    at = end + 1
-    for _ in range(MAX_HEADER + 1):
-        end = block.find("\n", at)
-        line = block[at:end] if end >= 0 else block[at:]
-        raw = block[at : end + 1] if end >= 0 else line
-        if _is_fence(line):
-            eol = "\r\n" if line.endswith("\r") else "\n"
-            return _Header(items, (fence, raw), eol, at + len(raw)) if items else None
-        if end < 0:
-            return None
-        match = _KEY.match(line)
-        if match:
-            items.append(_Item(match[1], match[2] or "", raw))
-        elif not line.strip() or line.startswith("#"):
-            items.append(_Item("", "", raw))
-        elif items and line[0] in " \t-":
-            items[-1] = items[-1]._replace(raw=items[-1].raw + raw)
-        else:
-            return None
-        at = end + 1
-    return None
-
-
-def _pairs(header: _Header) -> list[tuple[str, str]]:
+def _pairs(header: Header) -> list[tuple[str, str]]:
     """Every key with its value; those of a nested `metadata` stand for themselves."""
     found: list[tuple[str, str]] = []
     nested: list[tuple[str, str]] = []
     for item in header.items:
         lines = [line.strip() for line in item.raw.split("\n")[1:] if line.strip()]
         if item.key == "metadata":
-            inner = [match for line in lines if (match := _KEY.match(line))]
-            nested += [(match[1], _value(match[2] or "", [])) for match in inner]
+            inner = [match for line in lines if (match := KEY.match(line))]
+            nested += [(match[1], value_of(match[2] or "", [])) for match in inner]
         elif item.key:
-            found.append((item.key, _value(item.value, lines)))
+            found.append((item.key, value_of(item.value, lines)))
     names = {"type": "type", "originSessionId": "session"}
     have = {name for name, _ in found}
     return found + [
         (names[name], value) for name, value in nested if name in names and names[name] not in have
     ]
-
-
-def _value(first: str, more: list[str]) -> str:
-    """A value as YAML writers give it: quoted, folded over lines, or a list of lines."""
-    first = first.strip(" \t\r")
-    if more and not first and all(line.startswith("- ") for line in more):
-        return flow(_value(line[2:], []) for line in more)
-    if first.rstrip("+-0123456789") in (">", "|"):
-        return ("\n" if first[0] == "|" else " ").join(more)
-    text = " ".join([first, *more]) if more else first
-    if len(text) > 1 and text[0] == text[-1] == "'":
-        return text[1:-1].replace("''", "'")
-    return unscalar(text)
-
-
-def _line(name: str, value: str, eol: str) -> str:
-    written = value if name in _LISTS and value.startswith("[") else _scalar(value)
-    return f"{name}: {written}{eol}"
-
-
-def _scalar(value: str) -> str:
-    """A value that our reader and those of YAML take for the same text."""
-    if _PLAIN.match(value) and not _WORDS.match(value):
-        return value
-    if _FORCED.search(value):
-        return quote(value)
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _bounded(lines: list[str]) -> str:
-    if len(lines) > MAX_HEADER:
-        raise ValueError(f"a header holds at most {MAX_HEADER} lines, not {len(lines)}")
-    return "".join(lines)
-
-
-def _is_fence(line: str) -> bool:
-    return line.startswith("---") and line.rstrip(" \t\r") == "---"
 
 
 # --- addenda --------------------------------------------------------------------------------------

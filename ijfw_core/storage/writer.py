@@ -177,9 +177,10 @@ class Writer(Committer):
             self.check_path(edit.tier, edit.path)
             if edit.tier == "team" and run.kind not in ("command", "revert"):
                 raise ValueError("team memory is written by people only")
-            of_target = edit.entry_id == change.target and edit.before is not None
-            if change.base and of_target and digest(edit.before or "") != change.base:
-                raise ValueError("the entry has changed since it was read")
+        # One of them is the entry itself; a store may keep a line about it elsewhere, too.
+        of_target = [e.before for e in receipt.edits if e.entry_id == change.target and e.before]
+        if change.base and of_target and change.base not in map(digest, of_target):
+            raise ValueError("the entry has changed since it was read")
 
     def _records(
         self,

@@ -31,7 +31,8 @@ TIMES = st.datetimes(datetime(1970, 1, 2), datetime(2100, 1, 1)).map(
     lambda t: t.replace(microsecond=t.microsecond // 1000 * 1000, tzinfo=UTC)
 )
 NAMES = ["key", "near", "x-note", "Proposal", "of", "base", "name", "type", "x-type", "x-x-tier",
-         "kind", "tier", "fact", "facts", "description", "summary", "metadata"]  # fmt: skip
+         "kind", "tier", "fact", "facts", "extra",
+         "description", "summary", "metadata"]  # fmt: skip
 EXTRA = st.tuples(st.sampled_from(NAMES[:6]), TEXTS)
 TOPIC_EXTRA = st.lists(st.tuples(st.sampled_from(NAMES), TEXTS), max_size=3).map(tuple)
 
@@ -79,6 +80,22 @@ def test_an_entry_is_read_back(one: Entry) -> None:
 @given(entries())
 def test_a_record_is_read_back(one: Entry) -> None:
     assert bare(journal.parse(journal.render(one))) == one
+
+
+def test_the_header_of_a_topic_is_plain_yaml() -> None:
+    one = Entry(
+        id="01JTEST", kind="decision", summary="a: b # c", stored=datetime(2026, 5, 1, tzinfo=UTC),
+        origin="auto", confidence=0.9, facts=(("a", "b", "c"), ("d", "e", "f")),
+        extra=(("key", "0123456789ab"), ("evidence", "01A"), ("evidence", "01B"), ("note", "no")),
+    )  # fmt: skip
+    header = topic.render(one).split("---\n")[1].splitlines()
+    names = [line.partition(":")[0] for line in header]
+    assert len(set(names)) == len(names)
+    assert 'description: "a: b # c"' in header
+    assert "stored: 2026-05-01T00:00:00Z" in header
+    assert "confidence: 0.9" in header
+    assert 'facts: [["a", "b", "c"], ["d", "e", "f"]]' in header
+    assert "extra: [[evidence, 01A], [evidence, 01B], [note, no]]" in header
 
 
 @given(entries(), TOPIC_EXTRA, st.sampled_from(["knowledge", "journal"]))
