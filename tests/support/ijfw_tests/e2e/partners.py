@@ -2,9 +2,11 @@
 
 from ijfw_tests.e2e.client import Client
 from ijfw_tests.e2e.clients.claude_code import CLAUDE_CODE
+from ijfw_tests.e2e.clients.cline import CLINE
 from ijfw_tests.e2e.clients.codex import CODEX
 from ijfw_tests.e2e.clients.copilot_cli import COPILOT_CLI
 from ijfw_tests.e2e.clients.gemini_cli import GEMINI_CLI
+from ijfw_tests.e2e.clients.opencode import OPENCODE
 from ijfw_tests.e2e.clients.qwen_code import QWEN_CODE
 
 KNOWN = (
@@ -13,6 +15,8 @@ KNOWN = (
     CODEX,
     GEMINI_CLI,
     QWEN_CODE,
+    OPENCODE,
+    CLINE,
 )
 
 
