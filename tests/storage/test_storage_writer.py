@@ -1,36 +1,29 @@
-"""The writer: compare and swap, proposals, redaction, recovery, paths."""
+"""The writer: compare and swap, proposals, paths, stores outside the file system."""
 
 import os
-import random
-import string
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from ijfw_core.errors import RefusedError
-from ijfw_core.grammar import lessons
-from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.storage import files, ledger
 from ijfw_core.storage.roots import Roots
 from ijfw_core.storage.writer import Writer
 from ijfw_core.text import digest
 from ijfw_hookspecs import Change, Edit, Entry, Receipt
-from ijfw_tests.plainstore import EPOCH, PlainStore, block, decision, run_of, snapshot
+from ijfw_tests.plainstore import (
+    EPOCH,
+    PlainStore,
+    block,
+    create,
+    decision,
+    knowledge,
+    log,
+    run_of,
+)
 
 RUN = run_of("run")
-
-
-def create(entry_id: str, text: str) -> Change:
-    return Change(op="create", entry=decision(entry_id, text), reason="seen twice", plugin="rules")
-
-
-def log(roots: Roots) -> list[Lesson]:
-    return lessons.read((roots.memory / "LESSONS.md").read_text())
-
-
-def knowledge(roots: Roots) -> str:
-    return (roots.memory / "knowledge.md").read_text()
 
 
 def test_a_change_is_written_recorded_and_logged_once(writer: Writer, roots: Roots) -> None:
@@ -223,166 +216,6 @@ def test_global_memory_goes_to_the_users_folder(writer: Writer, roots: Roots) ->
 
 
 # --- redaction ------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def secret() -> str:
-    return "tok-" + "".join(random.Random(7).choices(string.ascii_letters, k=24))
-
-
-def test_texts_are_redacted_before_the_store_plans(roots: Roots, secret: str) -> None:
-    writer = Writer(roots, PlainStore(roots), lambda text: text.replace(secret, "[REDACTED:x]"))
-    entry = decision("e1", f"use {secret}", tags=(secret,), extra=(("note", secret),))
-    writer.apply(RUN, [Change(op="create", entry=entry, reason=f"said {secret}")])
-    assert "use [REDACTED:x]" in knowledge(roots)
-    writer.log(RUN, [Lesson(at=EPOCH, op="drop", reason=secret, slug=secret)])
-    assert_nowhere(roots, secret)
-
-
-def test_a_store_that_brings_a_secret_back_is_withheld(roots: Roots, secret: str) -> None:
-    class Leaky(PlainStore):
-        def plan(self, change: Change) -> Receipt:
-            edit = Edit(path="knowledge.md", entry_id="e1", before=None, after=block("e1", secret))
-            return Receipt(entry_id="e1", edits=(edit,))
-
-    writer = Writer(roots, Leaky(roots), lambda text: text.replace(secret, "[REDACTED:x]"))
-    assert writer.apply(RUN, [create("e1", "x")])[0].status == "withheld"
-    assert_nowhere(roots, secret)
-    assert snapshot(roots) == {}
-
-
-def test_a_redactor_that_fails_withholds_everything(roots: Roots) -> None:
-    writer = Writer(roots, PlainStore(roots), lambda text: "[REDACTED:redactor-error]")
-    assert writer.apply(RUN, [create("e1", "x")])[0].status == "withheld"
-
-
-def test_what_was_found_in_a_block_before_does_not_lock_it(roots: Roots, secret: str) -> None:
-    store = PlainStore(roots)
-    Writer(roots, store, lambda text: text).apply(RUN, [create("e1", f"{secret}")])
-
-    class Keeping(PlainStore):
-        def plan(self, change: Change) -> Receipt:
-            old = block("e1", secret)
-            edit = Edit(path="knowledge.md", entry_id="e1", before=old, after=old + "superseded\n")
-            return Receipt(entry_id="e1", edits=(edit,))
-
-    strict = Writer(roots, Keeping(roots), lambda text: text.replace(secret, "[REDACTED:x]"))
-    change = Change(op="supersede", entry=decision("e1", "x"), target="e1")
-    assert strict.apply(RUN, [change])[0].status == "written"
-
-
-def test_identities_are_not_taken_for_secrets(roots: Roots) -> None:
-    import re
-
-    def redact(text: str) -> str:
-        return re.sub(r"(key|sum): \S+", r"\1: [REDACTED:x]", text)
-
-    class Headed(PlainStore):
-        def plan(self, change: Change) -> Receipt:
-            text = block("e1", f"key: {'a1' * 6}\nsum: {'b2' * 8}")
-            edit = Edit(path="knowledge.md", entry_id="e1", before=None, after=text)
-            return Receipt(entry_id="e1", edits=(edit,))
-
-    writer = Writer(roots, Headed(roots), redact)
-    assert writer.apply(RUN, [create("e1", "x")])[0].status == "written"
-
-
-def assert_nowhere(roots: Roots, secret: str) -> None:
-    for path in roots.project.rglob("*"):
-        assert secret not in str(path)
-        if path.is_file():
-            assert secret.encode() not in path.read_bytes(), path
-
-
-# --- recovery -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("stop", ["_write_file", "_close"])
-def test_an_unfinished_change_is_finished_by_the_next_holder(
-    new_writer: Callable[[], Writer], roots: Roots, monkeypatch: pytest.MonkeyPatch, stop: str
-) -> None:
-    class Killed(BaseException):
-        pass
-
-    def die(*args: object, **more: object) -> None:
-        raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Writer, stop, die)
-        with pytest.raises(Killed):
-            new_writer().apply(RUN, [create("e1", "x")])
-    assert new_writer().recover() == 2
-    assert knowledge(roots) == block("e1", "x")
-    assert (roots.memory / "project-journal.md").read_text() == block("j-e1", "x")
-    assert [line.op for line in log(roots)] == ["write"]
-    assert new_writer().recover() == 0
-
-
-def test_an_unfinished_change_whose_block_changed_is_abandoned(
-    new_writer: Callable[[], Writer], roots: Roots, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    new_writer().apply(RUN, [create("e1", "one")])
-    with monkeypatch.context() as patch:
-        patch.setattr(Writer, "_write_file", lambda *a: (_ for _ in ()).throw(KeyboardInterrupt))
-        change = Change(op="supersede", entry=decision("e1", "two"), target="e1")
-        with pytest.raises(KeyboardInterrupt):
-            new_writer().apply(RUN, [change])
-    (roots.memory / "knowledge.md").write_text(block("e1", "by hand"))
-    new_writer().recover()
-    assert knowledge(roots) == block("e1", "by hand")
-    assert [line.op for line in log(roots)] == ["write", "abandon"]
-
-
-def test_a_torn_last_line_of_the_ledger_is_dropped(
-    new_writer: Callable[[], Writer], roots: Roots
-) -> None:
-    new_writer().apply(RUN, [create("e1", "x")])
-    (path,) = (roots.memory / "_ledger").iterdir()
-    with path.open("ab") as file:
-        file.write(b'{"v":1,"change":"half')
-    assert new_writer().recover() == 0
-    new_writer().apply(RUN, [create("e2", "y")])
-    assert [r.entry for r in ledger.read(roots)] == ["e1", "j-e1", "e2", "j-e2"]
-
-
-def test_an_entry_deleted_by_hand_with_the_log_does_not_come_back(
-    new_writer: Callable[[], Writer], roots: Roots
-) -> None:
-    new_writer().apply(RUN, [create("e1", "x"), create("e2", "y")])
-    (roots.memory / "LESSONS.md").unlink()
-    (roots.memory / "knowledge.md").write_text(block("e1", "x"))
-    new_writer().recover()
-    assert knowledge(roots) == block("e1", "x")
-
-
-def test_the_ledger_keeps_order_when_the_clock_goes_back(roots: Roots) -> None:
-    for year, name in ((2036, "e1"), (2026, "e2")):
-        at = EPOCH.replace(year=year)
-        Writer(roots, PlainStore(roots), lambda text: text, lambda at=at: at).apply(  # type: ignore[misc]
-            RUN, [create(name, "x")]
-        )
-    assert [r.entry for r in ledger.read(roots)] == ["e1", "j-e1", "e2", "j-e2"]
-
-
-def test_old_months_are_packed_and_still_read(writer: Writer, roots: Roots) -> None:
-    old = Writer(roots, PlainStore(roots), lambda text: text, lambda: EPOCH.replace(year=2020))
-    old.apply(RUN, [create("e1", "bytes \udcff")])
-    writer.apply(RUN, [create("e2", "y")])
-    before = ledger.read(roots)
-    with writer.locked():
-        assert ledger.archive_old(roots, EPOCH) == 1
-    names = sorted(path.name for path in (roots.memory / "_ledger").iterdir())
-    assert names[0] == "2020-05.jsonl.gz"
-    assert ledger.read(roots) == before
-
-
-def test_bytes_that_are_no_text_go_through_the_ledger_unchanged(
-    writer: Writer, roots: Roots
-) -> None:
-    writer.apply(RUN, [create("e1", "a\udcff\udc80b")])
-    (path,) = (roots.memory / "_ledger").iterdir()
-    path.read_text(encoding="utf-8")
-    assert ledger.read(roots)[0].after == block("e1", "a\udcff\udc80b")
 
 
 def test_a_store_outside_the_file_system_is_undone_by_its_handle(roots: Roots) -> None:

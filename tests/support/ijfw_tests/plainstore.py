@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ijfw_core.grammar import lessons
+from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.storage.ledger import RunKind
 from ijfw_core.storage.roots import Roots
 from ijfw_core.storage.writer import Run
@@ -132,3 +134,15 @@ def snapshot(roots: Roots) -> dict[str, bytes]:
         for path in roots.memory.rglob("*.md")
         if path.name != "LESSONS.md" and "_archive" not in path.parts and path.stat().st_size
     }
+
+
+def create(entry_id: str, text: str) -> Change:
+    return Change(op="create", entry=decision(entry_id, text), reason="seen twice", plugin="rules")
+
+
+def log(roots: Roots) -> list[Lesson]:
+    return lessons.read((roots.memory / "LESSONS.md").read_text())
+
+
+def knowledge(roots: Roots) -> str:
+    return (roots.memory / "knowledge.md").read_text()
