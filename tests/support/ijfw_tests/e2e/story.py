@@ -112,6 +112,8 @@ class ClientStory:
         desk.ijfw("uninstall", self.client.platform, "--yes")
         assert desk.configs() == before
         assert desk.entries() == kept
+        settings = (path for path in desk.home.rglob("*") if path.suffix in (".json", ".toml"))
+        assert not [path for path in settings if b"ijfw_core.mcp" in path.read_bytes()]
 
     def test_the_next_session_begins_with_memory(self, desk: Desk) -> None:
         """(4) the first request holds the prelude, which is never taken for something said."""
@@ -176,7 +178,7 @@ class ClientStory:
             pytest.skip("no second client here: only storing was tried")
         desk.use(partner)
         desk.connect()
-        recall = partner.tools.memory("ijfw_memory_recall", {"query": QUESTION})
+        recall = partner.tools.memory("ijfw_memory_recall", {"context_hint": QUESTION})
         ran = desk.run("How are invoices numbered?", [recall, {"say": "By year."}])
         assert _was_told(ran, STORED["content"]), ran.requests[-1]
         desk.settle()
@@ -228,5 +230,10 @@ class ClientStory:
 
 
 def _was_told(ran: Ran, words: str) -> bool:
-    """Whether the model heard these words in a later request than its first."""
-    return any(words in json.dumps(one["request"], ensure_ascii=False) for one in ran.requests[1:])
+    """Whether these words stand in what a tool answered, and not only in a prelude before."""
+    for one in ran.requests[1:]:
+        request = one["request"]
+        messages = request.get("messages") or request.get("input") or request.get("contents") or []
+        if words in json.dumps(messages[-1:], ensure_ascii=False):
+            return True
+    return False

@@ -1,7 +1,5 @@
 """Claude Code."""
 
-import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,6 @@ QUIET = {
 def _line(desk: Desk, program: str, prompt: str, resume: bool) -> list[str]:
     line = [program, "-p", prompt, "--model", "claude-sonnet-4-5"]
     line += ["--allowedTools", "Bash,Read,Edit,mcp__ijfw"]
-    line += ["--mcp-config", str(_server(desk))]
     return [*line, "-c"] if resume else line
 
 
@@ -32,11 +29,6 @@ def _env(desk: Desk) -> dict[str, str]:
 def _prepare(desk: Desk) -> None:
     # Spaces and line ends that no program writes: they must come back.
     desk.write(".claude/settings.json", b'{\r\n\t"theme":"dark",\r\n\t"env": {"A": "1"}\r\n}')
-
-
-def _server(desk: Desk) -> Path:
-    server = {"command": str(Path(sys.executable).with_name("ijfw")), "args": ["mcp"]}
-    return desk.write(".claude/mcp.json", json.dumps({"mcpServers": {"ijfw": server}}))
 
 
 def _shell(command: str) -> dict[str, Any]:
