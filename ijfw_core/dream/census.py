@@ -29,8 +29,8 @@ _TABLES = """
     );
     CREATE INDEX entries_gen ON entries (gen);
     CREATE INDEX entries_id ON entries (id);
-    CREATE INDEX entries_stored ON entries (tier, stored);
-    CREATE INDEX entries_key ON entries (key) WHERE key != '';
+    CREATE INDEX entries_stored ON entries (stored);
+    CREATE INDEX entries_key ON entries (key);
     CREATE TABLE passes (name TEXT PRIMARY KEY, stamp TEXT NOT NULL, gen INTEGER NOT NULL);
     CREATE TABLE heard (
         key TEXT, session TEXT, nth INTEGER, PRIMARY KEY (key, session)
@@ -39,7 +39,7 @@ _TABLES = """
     CREATE TABLE made (
         path TEXT, id TEXT, key TEXT NOT NULL, change TEXT NOT NULL, PRIMARY KEY (path, id)
     ) WITHOUT ROWID;
-    CREATE INDEX made_key ON made (key) WHERE key != '';
+    CREATE INDEX made_key ON made (key);
     CREATE INDEX made_change ON made (change);
     CREATE TABLE changes (
         change TEXT PRIMARY KEY, op TEXT, entry TEXT, base TEXT, of TEXT
@@ -49,7 +49,6 @@ _TABLES = """
     ) WITHOUT ROWID;
 """
 RANK: tuple[Tier, ...] = ("knowledge", "team", "global", "journal", "handoff", "staged")
-OWN: tuple[Tier, ...] = ("knowledge", "journal", "staged")
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Entry).decode
 
@@ -106,9 +105,10 @@ class Census:
         tiers = tiers or RANK
         marks = ",".join("?" * len(tiers))
         rows = self.db.execute(
-            f"SELECT entry FROM entries WHERE tier IN ({marks}) AND {where} "
+            # The plus keeps the tier, which says little, from being looked up first.
+            f"SELECT entry FROM entries WHERE {where} AND +tier IN ({marks}) "
             "ORDER BY stored, id, tier",
-            (*tiers, *values),
+            (*values, *tiers),
         )
         return [_decode(blob) for (blob,) in rows]
 
@@ -121,9 +121,10 @@ class Census:
     def newest(self) -> float:
         """When the newest entry was stored, seconds since the epoch; 0 where there is none."""
         row = self.db.execute(
-            "SELECT max(stored) FROM entries WHERE tier NOT IN ('team', 'global')"
-        )
-        return float(row.fetchone()[0] or 0.0)
+            "SELECT stored FROM entries WHERE tier NOT IN ('team', 'global') "
+            "ORDER BY stored DESC LIMIT 1"
+        ).fetchone()
+        return float(row[0]) if row else 0.0
 
     def keyed(self, key: str) -> list[Entry]:
         """Entries of all tiers with this key, oldest first."""

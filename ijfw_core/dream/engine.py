@@ -175,7 +175,7 @@ class _Dream:
         history.update(census, project.roots)
         day = now.replace(hour=0, minute=0, second=0)
         run = derived_id(day, "dream", history.stamp(census))
-        context = replace(project.context(""), now=now)
+        context = replace(project.context(""), now=now, deadline=0.0)  # each pass has its own
         # What is written carries the day alone, so that a dry run shows the same.
         store = project.hooks.store(replace(context, now=day))
         writer = BatchWriter(project.roots, store, project.redactor.text)

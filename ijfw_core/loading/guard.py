@@ -19,7 +19,7 @@ CALL_SECONDS = 5.0
 REDACT_SECONDS = 10.0
 STORE_SECONDS = 60.0  # reads all of memory
 INDEX_SECONDS = 600.0  # the first search of a large memory builds its index
-PASS_SECONDS = 120.0  # one dream pass over all of memory
+PASS_SECONDS = 600.0  # one dream pass over all of memory, at night and at the lowest priority
 MODEL_SECONDS = 120.0  # a synthesizer may ask a model over the network
 AGAIN_SECONDS = 0.5  # a plugin that swallows the first alarm gets the next one so much later
 

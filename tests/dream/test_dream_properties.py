@@ -115,7 +115,7 @@ def a_dream(shop: Path) -> None:
     assert engine.dream(opened(shop, PASSES)).total == 0, "once is enough"
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(STEPS)
 def test_no_byte_is_lost(actions: list[tuple[object, ...]]) -> None:
     with a_shop() as shop:
