@@ -23,6 +23,10 @@ class RefusedError(IjfwError):
     code = 3
 
 
+class AdapterFailedError(IjfwError):
+    """A platform's adapter failed at what it can do otherwise; the next try may hold."""
+
+
 class LockTimeoutError(IjfwError):
     """Another process held a lock for too long; what was to be written is kept in the spool."""
 

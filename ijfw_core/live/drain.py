@@ -14,7 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from ijfw_core.dream import state as dreams
-from ijfw_core.errors import IjfwError, LockTimeoutError
+from ijfw_core.errors import AdapterFailedError, IjfwError, LockTimeoutError
 from ijfw_core.live import capture, consent, greeting, hook, known, manifest, sessions, spool
 from ijfw_core.live.greeting import LastSession
 from ijfw_core.live.sessions import Running
@@ -130,8 +130,13 @@ def _conclude(project: Project, running: Running) -> Report:
     settle(running.transcript)
     trail = handoff.Trail()
     hearing = Hearing(project, session, running.platform, follow=trail.follow)
-    with contextlib.suppress(IjfwError):  # no transcript, or none that can be read: the spool tells
+    later = False
+    try:
         hearing.read(running.transcript)
+    except AdapterFailedError:  # its client did not answer in time, say: the next worker asks again
+        later = True
+    except IjfwError:
+        pass  # no transcript, or none that can be read: the spool tells
     hearing.add(claim.signals)
     judged = sessions.judged(place, session)
     fresh = [one for one in hearing.fresh if one not in judged]
@@ -145,7 +150,8 @@ def _conclude(project: Project, running: Running) -> Report:
     hearing.save_bookmarks()
     spool.release(place, claim)
     spool.forget_prompt(place, session)
-    sessions.done(place, session, heard_at)
+    if not later:
+        sessions.done(place, session, heard_at)
     with contextlib.suppress(OSError, IjfwError):
         dreams.note_session(place, session, project.now)
     line = " ".join(filter(None, (report.line, report.notice)))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
-from ijfw_core.errors import IjfwError, StoreClosedError
+from ijfw_core.errors import AdapterFailedError, StoreClosedError
 from ijfw_core.loading import boundary, guard
 from ijfw_hookspecs import (
     AdapterStatus,
@@ -159,7 +159,8 @@ class GuardedAdapter:
             return ""
 
     def read_transcript(self, path: str, cursor: str) -> Transcript:
-        """The next piece after `cursor`; raises ValueError as the contract says, else IjfwError."""
+        """The next piece after `cursor`; raises ValueError as the contract says, else
+        AdapterFailedError."""
         return self._ask(
             "read_transcript",
             lambda: boundary.transcript(self._adapter.read_transcript(path, cursor)),
@@ -202,7 +203,9 @@ class GuardedAdapter:
         try:
             return _run(function, kind, guard.STORE_SECONDS, quote=quote)
         except guard.PluginError as error:
-            raise IjfwError(f"The adapter {self.plugin} failed in {what} ({error}).") from error
+            raise AdapterFailedError(
+                f"The adapter {self.plugin} failed in {what} ({error})."
+            ) from error
 
     def _report(self, what: str, error: Exception) -> None:
         reason = str(error) if isinstance(error, guard.PluginError) else type(error).__name__

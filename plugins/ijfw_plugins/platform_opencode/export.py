@@ -29,7 +29,8 @@ _QUIET = {
 def read(path: str) -> dict[str, Any]:
     """The session of a name `opencode:ses_...`, or of a file that `opencode export` wrote.
 
-    Raises ValueError("not ...") for all else, and OSError where the client does not answer.
+    Raises ValueError("not ...") for all else and where there is no client, OSError and
+    TimeoutExpired where it does not answer: the next try may hold.
     """
     platform, _, session = path.partition(":")
     if platform == NAME and payload.SESSION.fullmatch(session):
@@ -60,7 +61,7 @@ def program(env: Mapping[str, str]) -> str:
 def _ask(session: str) -> bytes:
     client = program(os.environ)
     if not client:
-        raise FileNotFoundError("opencode is not to be found")
+        raise ValueError("not to be read: opencode is not on this computer")
     with _memory() as file:
         done = subprocess.run(
             [client, "export", session, "--pure"],
