@@ -37,6 +37,8 @@ from ijfw_core.grammar.scalars import atom, atoms, flow, is_name, quote, unflow,
 from ijfw_core.text import cap, digest, format_time, one_line, slug
 from ijfw_hookspecs import Entry, Kind, Tier
 
+INDEX = "MEMORY.md"
+INDEX_LINE = re.compile(r'- \[[^\]\n]*\]\((?P<path>[^)\s]+) "(?P<id>[^"\n]*)"\)[ \t\r]*\n?\Z')
 KINDS = {"user": "preference", "feedback": "preference"}  # of a header that names no kind
 TYPES = {"preference": "feedback"}  # the word that Claude Code has for a kind; else "project"
 
@@ -157,6 +159,17 @@ def update(block: str, entry: Entry) -> str:
     text = f"\n{compose(body_of(entry))}\n".replace("\n", header.eol)
     body = text if new_body else block[header.body :]
     return header.fences[0] + bounded(lines) + header.fences[1] + body
+
+
+def index_lines(text: str) -> list[tuple[str, str]]:
+    """Cut the index of topic files into (entry id or "", line); joining the lines gives `text`.
+
+    A line of ours names the id that it leads to: `- [summary](file.md "id")`.
+    """
+    raws = [f"{line}\n" for line in text.split("\n")]
+    raws[-1] = raws[-1][:-1]
+    found = ((INDEX_LINE.match(raw), raw) for raw in raws if raw)
+    return [(match["id"] if match else "", raw) for match, raw in found]
 
 
 def is_addendum(block: str) -> bool:

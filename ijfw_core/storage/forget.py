@@ -24,6 +24,7 @@ from ijfw_core.text import digest, new_id
 
 _SPOOLS = (".session-signals.jsonl", ".session-feedback.jsonl")
 _KEY = re.compile(r"\bkey(?:: |=)([0-9a-f]{12})\b")
+_COPY = re.compile(r"-[0-9]{1,3}\Z")  # of a second file of the same name
 _ADDENDUM = (
     "(?:(?<=\n)\n)?<!-- ijfw addendum id={0}[ >][^\n]*\n"
     "(?:[^\n]*\n)*?<!-- /ijfw addendum id={0} -->\n"
@@ -76,6 +77,7 @@ class _Forgetting:
         self.tiers = ("knowledge", "global", *(("team",) if team else ()))
         self.gone = dict.fromkeys(ids)
         self.texts: list[str] = []  # of what goes, to know its lines in the spool
+        self.groups: set[str] = set()  # changes of what goes: all their records name its summary
         self.changed: list[str] = []
 
     def run(self) -> Forgotten:
@@ -109,6 +111,7 @@ class _Forgetting:
             about = _about(self.gone)
             self.gone |= {name: None for name, raw in blocks if name and about.search(raw)}
         self.texts = [raw for name, raw in blocks if name in self.gone]
+        self.groups = {record.group for record in records if record.entry in self.gone}
 
     def _files(self, tier: str) -> list[str]:
         base = self.roots.base(tier)
@@ -118,7 +121,7 @@ class _Forgetting:
 
     def _blocks(self, tier: str, path: str) -> Sequence[tuple[str, str]]:
         blocks = self.writer.blocks_of(tier, path)
-        stem = Path(path).stem
+        stem = _COPY.sub("", Path(path).stem)
         if path.startswith("_archive/") and stem in self.gone and all(not n for n, _ in blocks):
             return [(stem, raw) for _, raw in blocks]  # a record that only its journal can name
         return blocks
@@ -160,6 +163,8 @@ class _Forgetting:
         if record.entry in self.gone:
             blank = replace(record, before=None, after=None, forgotten=True, path="-")
             return replace(blank, slug="", reason="", proposal="")
+        if record.group in self.groups:
+            record = replace(record, slug="", reason="")
         return replace(
             record,
             before=None if record.before is None else self._without_addenda(record.before),

@@ -327,6 +327,8 @@ def _archive_copy(writer: Writer, record: Record) -> None:
     """Keep a block that a revert takes out as `_archive/auto-reverted-DATE/<id>.md`."""
     if record.before is None or not record.entry or record.path.startswith("_archive/"):
         return
+    if record.path == topic.INDEX:  # a line about an entry, made from it
+        return
     name = record.entry if re.fullmatch(r"[\w-]{1,64}", record.entry) else slug(record.entry)
     folder = f"_archive/auto-reverted-{writer.clock():%Y-%m-%d}"
     for nth in range(1, 1000):

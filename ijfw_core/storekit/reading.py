@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-from ijfw_core.grammar import EPOCH, entry, hand_id
+from ijfw_core.grammar import EPOCH, entry, hand_id, journal, topic
 from ijfw_core.text import cap, digest, one_line
 from ijfw_hookspecs import Entry, Tier
 
 HANDOFF = "handoff.md"
+JOURNAL = "project-journal.md"
 STAGED = "auto-proposed"
 ARCHIVE = "_archive"
 
@@ -125,9 +126,12 @@ class Files:
 
     def named(self, path: str, text: str) -> list[tuple[str, str]]:
         """Cut a file into (entry id or "", raw block). A copy without id in the archive is named
-        after its file."""
+        after its file. Files of the other built-in layout are cut, too: undoing and forgetting
+        reach what was written before another store was chosen."""
+        if path == topic.INDEX:
+            return topic.index_lines(text)
         archived = path.startswith(f"{ARCHIVE}/")
-        grammar = self.grammar(path, text)
+        grammar = _of_layout(path, text) or self.grammar(path, text)
         found: list[tuple[str, str]] = []
         for raw, one in grammar.read(grammar.split(text), path=path):
             name = one.id if one else ""
@@ -135,6 +139,15 @@ class Files:
                 name = _COPY.sub("", PurePosixPath(path).stem)
             found.append((name, raw))
         return found
+
+
+def _of_layout(path: str, text: str) -> Grammar | None:
+    """The grammar of a file that says plainly which built-in layout it is of."""
+    archived = path.startswith(f"{ARCHIVE}/")
+    if path == JOURNAL or (archived and text.startswith("- [")):
+        return journal
+    ours = text.startswith("---\nname: ") or topic.is_addendum(text)
+    return topic if ours and (archived or "/" not in path) else None
 
 
 def _open(base: Path, path: str, flags: int = 0) -> int | None:

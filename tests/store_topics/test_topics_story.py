@@ -280,3 +280,35 @@ def desk_home(tmp_path: Path) -> Desk:
     (folder / ".git").mkdir(parents=True)
     (tmp_path / "own").mkdir()
     return Desk(folder, {"HOME": str(tmp_path), "IJFW_HOME": str(tmp_path / "own")})
+
+
+@pytest.mark.parametrize("first", ["markdown", "topics"])
+def test_what_was_kept_before_the_change_of_stores_is_undone_and_forgotten(
+    open_in: Open, first: str
+) -> None:
+    second = "markdown" if first == "topics" else "topics"
+    one = open_in(first)
+    gone = automatic(one, "Use the zanzibar script", content="zanzibar")
+    lesson = automatic(one, "zanzibar is slow", kind="observation", tier="journal")
+    kept = automatic(one, "Retry webhooks five times")
+    for entry in (gone, lesson, kept):
+        keep(one, "create", entry=entry)
+    lines_of_one = lines(one)
+    before = files(one)
+    two = open_in(second)
+    assert list(two.memory.entries("knowledge", "journal")) == []
+    run = transfer.import_lines(two, lines_of_one).run
+    assert {e.id for e in two.memory.entries()} == {gone.id, lesson.id, kept.id}
+    revert.apply(two.writer, [run])
+    assert files(two) == before
+    sessions = [info.run for info in revert.runs(two.roots) if info.kind == "session"]
+    report = revert.apply(two.writer, sessions)
+    assert not report.conflicts
+    assert {name for name in files(two) if "LESSONS" not in name} <= {"MEMORY.md", "knowledge.md"}
+    revert.apply(two.writer, [report.run])
+    assert files(two) == before
+    transfer.import_lines(open_in(second), lines_of_one)
+    forget(open_in(second).writer, [gone.id, lesson.id])
+    for place in two.roots.folder.rglob("*"):
+        assert not place.is_file() or b"zanzibar" not in place.read_bytes(), place
+    assert [e.id for e in open_in(first).memory.entries()] == [kept.id]

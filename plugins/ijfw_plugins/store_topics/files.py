@@ -53,10 +53,7 @@ class Files(SharedFiles):
                     yield one
 
     def named(self, path: str, text: str) -> list[tuple[str, str]]:
-        """Cut a file into (entry id or "", raw block). Lines of the index have the id of the entry
-        that they lead to."""
-        if path == index.INDEX:
-            return index.lines(text)
+        """Cut a file into (entry id or "", raw block)."""
         kept = ARCHIVED.fullmatch(PurePosixPath(path).name)
         if kept and kept["id"] and path.startswith(f"{ARCHIVE}/"):
             raws = [raw for raw, _ in topic.read(topic.split(text))]

@@ -9,14 +9,14 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ijfw_core.grammar import topic
 from ijfw_core.text import cap, one_line
 from ijfw_hookspecs import Edit, Entry
 
-INDEX = "MEMORY.md"
+INDEX, lines = topic.INDEX, topic.index_lines
 MOST_LINES = 200  # Claude Code loads the first 200 lines or 25 KB of the index, what comes first
 MOST_BYTES = 25_000
 TITLE = 100  # characters of a summary
-_LINE = re.compile(r'- \[[^\]\n]*\]\((?P<path>[^)\s]+) "(?P<id>[^"\n]*)"\)[ \t\r]*\n?\Z')
 _LINKED = re.compile(r"\]\(<?(?:\./)?([^)>\s]+)")
 
 
@@ -27,14 +27,6 @@ class Line(NamedTuple):
     path: str
     raw: str
     anchor: str | None  # id of the line of ours in front, "" = file start
-
-
-def lines(text: str) -> list[tuple[str, str]]:
-    """Cut the index into (entry id or "", line); joining the lines gives `text` back."""
-    raws = [f"{line}\n" for line in text.split("\n")]
-    raws[-1] = raws[-1][:-1]
-    found = ((_LINE.match(raw), raw) for raw in raws if raw)
-    return [(match["id"] if match else "", raw) for match, raw in found]
 
 
 def line_of(entry: Entry, path: str) -> str:
@@ -93,7 +85,7 @@ def _ours(text: str) -> list[Line]:
     found: list[Line] = []
     anchor = ""
     for name, raw in lines(text):
-        match = _LINE.match(raw)
+        match = topic.INDEX_LINE.match(raw)
         if match and name:
             found.append(Line(name, match["path"], raw, anchor))
             anchor = name
