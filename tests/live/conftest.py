@@ -15,6 +15,7 @@ from ijfw_core.live import capture, consent, drain, hook, known, manifest, preco
 from ijfw_core.project import Project, open_project
 from ijfw_core.storage import files
 from ijfw_core.storage.roots import Roots
+from ijfw_tests.stories import Story, hurry
 
 GUARD_SECONDS = 240  # a hang is a failure; nothing here is a measurement
 
@@ -55,9 +56,17 @@ class Client:
         line = self.line(event, options.pop("platform", "claude-code"))
         lock = self.home / "run" / "capture.lock"
         lock.unlink(missing_ok=True)
+        given: dict[str, Any] = {"input": data}
+        if len(data) <= 1 << 16:  # all of it fits: the hook waits 2 s for it, we may be starved
+            read, write = os.pipe()
+            os.write(write, data)
+            os.close(write)
+            given = {"stdin": read}
         done = subprocess.run(
-            line, input=data, capture_output=True, env=self.env, timeout=GUARD_SECONDS, **options
+            line, capture_output=True, env=self.env, timeout=GUARD_SECONDS, **given, **options
         )
+        if "stdin" in given:
+            os.close(given["stdin"])
         self.forked = lock.exists()
         return done
 
@@ -70,10 +79,15 @@ class Client:
 
     def settle(self) -> None:
         """Wait for the hook's children, and for the worker that they may have started."""
-        assert drain.wait_for_children(self.home, GUARD_SECONDS)
-        folder = self.project / ".ijfw"
         deadline = time.monotonic() + GUARD_SECONDS
+        base = self.project.parent
+        hurry(base)
+        while not drain.wait_for_children(self.home, 1):
+            assert time.monotonic() < deadline, "a hook's child did not come to an end"
+            hurry(base)
+        folder = self.project / ".ijfw"
         while (folder / "run" / "drain.lock").exists() and time.monotonic() < deadline:
+            hurry(base)
             with files.lock(sessions.worker_lock(self.place), GUARD_SECONDS, folder):
                 pass
             if not sessions.ended(self.place):
@@ -156,3 +170,9 @@ def agreed(client: Client) -> Client:
 def read_manifest(client: Client) -> Callable[[], Any]:
     """The manifest as the hook reads it."""
     return lambda: hook.read_manifest(os.fsencode(client.home))
+
+
+@pytest.fixture
+def story(agreed: Client) -> Story:
+    """A session of a project with consent."""
+    return Story(agreed)
