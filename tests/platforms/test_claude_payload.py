@@ -82,10 +82,10 @@ def test_the_environment_fills_in() -> None:
 
 def test_hooks_that_another_client_runs_are_not_heard_twice() -> None:
     payload = json.dumps({**COMMON, "prompt": "use pytest"}).encode()
-    env = {"COPILOT_CLI": "1"}
-    assert ClaudeCode().parse("UserPromptSubmit", payload, env) is None
-    inside = {**env, "CLAUDECODE": "1"}  # started in a shell of the other
-    assert ClaudeCode().parse("UserPromptSubmit", payload, inside) is not None
+    for env in ({"COPILOT_CLI": "1"}, {"CURSOR_VERSION": "2.4.0"}):
+        assert ClaudeCode().parse("UserPromptSubmit", payload, env) is None
+        inside = {**env, "CLAUDECODE": "1"}  # started in a shell of the other
+        assert ClaudeCode().parse("UserPromptSubmit", payload, inside) is not None
 
 
 def test_prompt() -> None:

@@ -50,8 +50,9 @@ def parse(event: str, data: bytes, env: Mapping[str, str], now: datetime) -> Age
     None for events we do not use, for payloads that are no JSON object, for prompts that nobody
     typed, and for the side agent of a compaction.
     """
-    # Copilot CLI runs the hooks of a project's Claude settings, too; its own adapter hears it.
-    if "COPILOT_CLI" in env and "CLAUDECODE" not in env:
+    # Copilot CLI and, by its documentation, Cursor run hooks of Claude's settings, too; their own
+    # adapters hear it.
+    if "CLAUDECODE" not in env and ("COPILOT_CLI" in env or "CURSOR_VERSION" in env):
         return None
     try:
         payload = _payload.decode(data)
