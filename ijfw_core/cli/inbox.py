@@ -6,7 +6,7 @@ several keys at once do nothing. Everything shown is redacted and free of contro
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -38,6 +38,7 @@ HELP = {
     "help": "this list",
 }
 MOST_LINES = 30  # of one text on a card; the diff shows all of it
+MOST_ANSWER = 1024  # bytes of an answer that is a line
 STOPPED = 130  # exit status after ctrl-C, as shells have it
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -62,11 +63,10 @@ def keys() -> Iterator[str]:
         yield pressed
 
 
-def lines(read: Callable[[], str] | None = None) -> Iterator[str]:
+def lines() -> Iterator[str]:
     """Answers as lines, the first letter of each; a line may say the whole word."""
-    read = read or sys.stdin.readline
-    while line := read():
-        word = line.strip().lower()
+    while line := sys.stdin.buffer.readline(MOST_ANSWER):
+        word = line.decode("utf-8", "replace").strip().lower()
         yield next((k for k, name in KEYS.items() if word in (k, name)), "\n" if not word else "")
 
 
