@@ -183,7 +183,7 @@ def test_cpu_of_the_child(
     def bare() -> float:
         return sum(cpu(BARE, b"", ready.env)[0] for _ in range(5)) / 5
 
-    measured = ratio(lambda: cpu(line, data, ready.env)[1], bare, rounds=9)
+    measured = ratio(lambda: cpu(line, data, ready.env)[1], bare, rounds=15)
     ctypes.CDLL(None).prctl(SUBREAPER, 0, 0, 0, 0)
     benchmark.pedantic(lambda: cpu(line, data, ready.env), rounds=1)
     check(benchmark, f"CPU of the child, {name}", measured, 7)
