@@ -112,8 +112,8 @@ def done(place: Roots, session: str, heard: int) -> None:
     """The session was concluded; it stays noted where it was heard again after `heard`."""
     path = _path(place, session)
     if stamp(place, session) == heard:
+        path.with_suffix(".ended").unlink(missing_ok=True)  # first: without the other it would stay
         files.remove(path)
-        path.with_suffix(".ended").unlink(missing_ok=True)
 
 
 def judged(place: Roots, session: str) -> set[str]:

@@ -1,9 +1,9 @@
 """Kill a session worker at every step of a call, and conclude again after each.
 
-`python killed_worker.py FOLDER URL MODEL`: FOLDER holds a desk whose session ended. A step is a
-write, a rename, a removal, an fsync, a connect, a send or a receive; the process is killed before
-the first, after it, before the second, ... until one run ends by itself. Each run is a fork on the
-same files as they were at the start; one JSON line tells what it left.
+`python killed_worker.py FOLDER URL MODEL STRIDE`: FOLDER holds a desk whose session ended. A step
+is a write, a rename, a removal, a connect, a send or what was received. The process is killed
+before the first step, before the second, ... (or each STRIDE-th) until one run ends by itself. Each
+run is a fork on the same files as they were at the start; one JSON line tells what it left.
 """
 
 import json
@@ -31,14 +31,12 @@ def step() -> None:
 
 
 def around(owner: Any, name: str) -> None:
-    """Make a call of `owner.name` two moments: before it and after it."""
+    """Make the moment before a call of `owner.name` a step."""
     real: Callable[..., Any] = getattr(owner, name)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         step()
-        result = real(*args, **kwargs)
-        step()
-        return result
+        return real(*args, **kwargs)
 
     setattr(owner, name, call)
 
@@ -50,13 +48,11 @@ class Socket(socket.socket):
         """Connect."""
         step()
         super().connect(address)
-        step()
 
     def sendall(self, *args: Any) -> None:
         """Send."""
         step()
         super().sendall(*args)
-        step()
 
     def send(self, *args: Any) -> int:
         """Send some."""
@@ -65,7 +61,6 @@ class Socket(socket.socket):
 
     def recv(self, *args: Any) -> bytes:
         """Receive."""
-        step()
         data = super().recv(*args)
         step()
         return data
@@ -75,7 +70,7 @@ def arm(nth: int) -> None:
     """Kill this process at its nth moment."""
     global _left
     _left = nth
-    for name in ("write", "rename", "unlink", "fsync"):
+    for name in ("write", "rename", "unlink"):
         around(os, name)
     socket.socket = Socket  # type: ignore[misc]
 
@@ -93,11 +88,11 @@ def forked(run: Callable[[], None]) -> int:
     return os.waitpid(pid, 0)[1]
 
 
-def sweep(folder: Path, url: str, model: str) -> Iterator[dict[str, Any]]:
+def sweep(folder: Path, url: str, model: str, stride: int) -> Iterator[dict[str, Any]]:
     """What each run left."""
     start = folder.with_name(folder.name + "-at-start")
     shutil.copytree(folder, start)
-    for nth in range(1, MOST):
+    for nth in range(1, MOST, stride):
         shutil.rmtree(folder)
         shutil.copytree(start, folder)  # the same path: consent names it
         desk = Desk(folder, model, url)
@@ -109,13 +104,13 @@ def sweep(folder: Path, url: str, model: str) -> Iterator[dict[str, Any]]:
             desk.drain()
 
         status = forked(killed)
-        for _ in range(2):
-            assert forked(lambda desk=desk: desk.drain()) == 0  # type: ignore[misc]
+        assert forked(lambda desk=desk: desk.drain()) == 0  # type: ignore[misc]
+        live = desk.live()
         yield {
             "nth": nth,
             "killed": os.WIFSIGNALED(status),
-            "summaries": sorted(entry.summary for entry in desk.live()),
-            "contents": sorted(entry.content.split("\n")[0] for entry in desk.live()),
+            "summaries": sorted(entry.summary for entry in live),
+            "contents": sorted(entry.content.split("\n")[0] for entry in live),
             "left": desk.left(),
             "calls": [call.status for call in desk.calls()],
         }
@@ -125,11 +120,11 @@ def sweep(folder: Path, url: str, model: str) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Print a line a run."""
-    folder, url, model = sys.argv[1:]
+    folder, url, model, stride = sys.argv[1:]
     # What a call imports is imported before the forks.
     __import__("anthropic" if model.startswith("claude") else "ollama")
     __import__("keyring")
-    for found in sweep(Path(folder), url, model):
+    for found in sweep(Path(folder), url, model, int(stride)):
         print(json.dumps(found), flush=True)
 
 

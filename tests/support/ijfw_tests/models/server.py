@@ -110,13 +110,18 @@ class Handler(BaseHTTPRequestHandler):
     """Reads a request whole and lets the act answer it."""
 
     protocol_version = "HTTP/1.1"
-    server: Server
+
+    @property
+    def stage(self) -> Server:
+        """The server that this request came to."""
+        assert isinstance(self.server, Server)
+        return self.server
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         received = Received(self.path, {k.lower(): v for k, v in self.headers.items()}, raw)
-        self.server.requests.append(received)
-        self.server.act()(self, received)
+        self.stage.requests.append(received)
+        self.stage.act()(self, received)
 
     def log_message(self, format: str, *args: object) -> None:
         """Quiet."""
@@ -244,7 +249,7 @@ def torn(handler: Handler, received: Received) -> None:
 
 def slow(handler: Handler, received: Received) -> None:
     """An answer that comes when nobody waits for it any more."""
-    handler.server.closing.wait(30)
+    handler.stage.closing.wait(30)
 
 
 def giant(handler: Handler, received: Received) -> None:
