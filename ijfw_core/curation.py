@@ -6,7 +6,7 @@ Automation keeps its hands off everything that a person wrote, edited, pinned, s
 import os
 import re
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -14,7 +14,7 @@ from pathlib import Path
 from ijfw_core.compare import body, strip_parts
 from ijfw_core.compare.pool import Pool
 from ijfw_core.grammar import EPOCH
-from ijfw_hookspecs import Context, Entry, Query, Tier
+from ijfw_hookspecs import Change, Context, Entry, Night, Query, Tier
 
 PINNED = frozenset({"pinned", "pin", "keep"})
 CURATED = frozenset({"decision", "preference"})  # kinds that are said, not observed
@@ -82,6 +82,26 @@ def fix_of(entry: Entry) -> str:
     """What fixed the error that an entry tells of, "" where that is not known."""
     found = _FIX.search(strip_parts(entry.content))
     return found["fix"].strip() if found else ""
+
+
+def archived(entry: Entry, reason: str) -> Change:
+    """The change that takes an entry out of where it stands; a copy goes to the archive."""
+    return Change(
+        op="archive",
+        target=entry.id,
+        base=entry.digest,
+        entry=entry,
+        reason=reason,
+        confidence=entry.confidence,
+    )
+
+
+def evidence_archived(entry: Entry, night: Night, reason: str) -> Iterator[Change]:
+    """The records of the journal that an archived pattern rests on go with it: else they would
+    promote it again tomorrow, or be old and alone."""
+    for record in night.keyed(note(entry, "key")):
+        if record.tier == "journal" and ours(record) and record.kind not in CURATED:
+            yield archived(record, reason)
 
 
 def size_of(entry: Entry) -> int:

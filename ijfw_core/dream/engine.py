@@ -195,6 +195,8 @@ class _Dream:
     def _read(self, census: Census) -> None:
         self.project.memory.refresh()
         census.refresh(self.project.memory)
+        # What a pass archived was not taken out by a person: the ledger says so.
+        history.update(census, self.project.roots)
 
     def _pass(
         self,
@@ -219,7 +221,11 @@ class _Dream:
             return PassReport(name=item.name)
         notes = [one for one in wanted if one.op == "note" and not one.target and not one.entry]
         wanted = [one for one in wanted if one not in notes]
-        allowed = [one for change in wanted if (one := _allowed(census, plugin, change))]
+        allowed = [
+            one
+            for change in wanted
+            if (one := _allowed(census, plugin, change)) and not _was_proposed(writer, one)
+        ]
         try:
             outcomes = self._apply(census, writer, run, allowed)
         except StoreClosedError as error:
@@ -292,6 +298,13 @@ def _allowed(census: Census, plugin: str, change: Change) -> Change | None:
         mine = target is not None and target.origin == "user" and change.op in ("promote", "lift")
         entry = entry if mine else replace(entry, origin="auto")
     return replace(change, entry=entry, plugin=plugin if plugin != "user" else "dream")
+
+
+def _was_proposed(writer: BatchWriter, change: Change) -> bool:
+    """Whether a pass proposes what it proposed before, whatever was answered."""
+    entry = change.entry
+    proposes = change.op == "create" and entry is not None and entry.tier == "staged"
+    return proposes and entry is not None and bool(writer.proposed(entry))
 
 
 def _rests_on_trust(census: Census, key: str, entry: Entry | None, target: Entry | None) -> bool:

@@ -15,6 +15,8 @@ from ijfw_core.compare import alike, body, compare
 from ijfw_core.curation import (
     CURATED,
     Near,
+    archived,
+    evidence_archived,
     fix_of,
     is_error,
     living,
@@ -78,6 +80,9 @@ def _merges(context: Context, night: Night) -> Iterator[Change]:
         if kept.id not in taken and losers:
             taken |= {kept.id, *(entry.id for entry in losers)}
             yield from _merge(kept, oldest_first(losers), why[kept.id])
+            for entry in losers:
+                if note(entry, "key") != note(kept, "key"):
+                    yield from evidence_archived(entry, night, f"merged into {kept.id}")
 
 
 def _pairs(context: Context, night: Night) -> list[tuple[Entry, Entry, str]]:
@@ -152,7 +157,7 @@ def _merge(kept: Entry, losers: Sequence[Entry], why: Mapping[str, str]) -> Iter
     """The newest loser is merged by the store; the history of the others is put in with it."""
     if not ours(kept):
         for entry in losers:
-            yield _archive(entry, f"a person's entry says the same: {kept.id}")
+            yield archived(entry, f"a person's entry says the same: {kept.id}")
         return
     *others, last = losers
     wanted = kept
@@ -161,9 +166,9 @@ def _merge(kept: Entry, losers: Sequence[Entry], why: Mapping[str, str]) -> Iter
     sessions = dict.fromkeys(s for e in (*losers, kept) for s in (*e.seen, e.session) if s)
     wanted = replace(wanted, seen=tuple(sessions)[-SESSIONS:])
     for entry in others:
-        yield _archive(entry, f"merged into {kept.id}: {why[entry.id]}")
+        yield archived(entry, f"merged into {kept.id}: {why[entry.id]}")
     if size_of(wanted) + size_of(last) > GROWN:
-        yield _archive(last, f"merged into {kept.id}: {why[last.id]}")
+        yield archived(last, f"merged into {kept.id}: {why[last.id]}")
         return
     yield Change(
         op="merge",
@@ -205,27 +210,9 @@ def _overflow(context: Context, night: Night, gone: Mapping[str, bool]) -> Itera
         count -= 1
         size -= size_of(entry)
         reason = f"the curated base is full ({int(most)} entries): worth least"
-        yield _archive(entry, reason)
-        yield from _evidence(entry, night, reason)
+        yield archived(entry, reason)
+        yield from evidence_archived(entry, night, reason)
 
 
 def _value(entry: Entry, context: Context) -> tuple[object, ...]:
     return living(entry, context.now), len(entry.seen), entry.confidence, entry.stored, entry.id
-
-
-def _evidence(entry: Entry, night: Night, reason: str) -> Iterator[Change]:
-    """The records that an archived pattern rests on: else they would promote it again tomorrow."""
-    for record in night.keyed(note(entry, "key")):
-        if record.tier == "journal" and ours(record) and record.kind not in CURATED:
-            yield _archive(record, reason)
-
-
-def _archive(entry: Entry, reason: str) -> Change:
-    return Change(
-        op="archive",
-        target=entry.id,
-        base=entry.digest,
-        entry=entry,
-        reason=reason,
-        confidence=entry.confidence,
-    )

@@ -7,7 +7,7 @@ evidence. Age comes from `stored` and from the sessions in which the key was hea
 from collections.abc import Iterator
 from datetime import timedelta
 
-from ijfw_core.curation import CURATED, living, note, ours
+from ijfw_core.curation import CURATED, archived, living, note, ours
 from ijfw_hookspecs import Change, Context, DreamPass, Entry, hookimpl
 
 
@@ -42,14 +42,7 @@ def prune(context: Context) -> Iterator[Change]:
     for entry in old:
         if entry.id in kept or note(entry, "key") in keys:
             continue
-        yield Change(
-            op="archive",
-            target=entry.id,
-            base=entry.digest,
-            entry=entry,
-            reason=f"in the journal for more than {days} days, never promoted",
-            confidence=entry.confidence,
-        )
+        yield archived(entry, f"in the journal for more than {days} days, never promoted")
 
 
 def _may_go(entry: Entry) -> bool:

@@ -67,8 +67,7 @@ def reconcile(context: Context) -> Iterator[Change]:
         change = _change(night, old, new)
         if change is not None:
             yield change
-            if change.op == "note" and old.origin == "auto":
-                ended.add(old.id)
+            ended.add(old.id)
 
 
 def _comparable(entry: Entry, context: Context) -> bool:

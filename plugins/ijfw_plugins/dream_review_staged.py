@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from ijfw_core.compare import Verdict, body, compare
-from ijfw_core.curation import Near, fix_of, is_error, living, note, oldest_first, trusted
+from ijfw_core.curation import Near, archived, fix_of, is_error, living, note, oldest_first, trusted
 from ijfw_core.text import derived_id, one_line
 from ijfw_hookspecs import Change, Context, DreamPass, Entry, Night, Tier, hookimpl
 
@@ -88,12 +88,12 @@ def _judged(context: Context, night: Night, group: _Group, near: Near) -> Iterat
     known, relation = _known(newest, near, night)
     if known is not None and relation == "duplicate":
         for entry in (*group.others, newest):
-            yield _archive(entry, f"known already: {known.id}")
+            yield archived(entry, f"known already: {known.id}")
         return
     for entry in group.others:
-        yield _archive(entry, f"said again: {newest.id}")
+        yield archived(entry, f"said again: {newest.id}")
     if known is not None and relation == "update" and newest.stored < known.stored:
-        yield _archive(newest, f"overtaken by {known.id}")
+        yield archived(newest, f"overtaken by {known.id}")
     elif _proven(newest, group.sessions, night):
         yield from _keep(newest, group.sessions, known if relation == "update" else None)
 
@@ -144,7 +144,7 @@ def _replacement(context: Context, night: Night, entry: Entry) -> Iterator[Chang
     """A candidate that would replace an entry of ours, once it is proven."""
     old = context.memory.get(note(entry, "of"))
     if old is None or not living(old, context.now):
-        yield _archive(entry, "what it would replace no longer holds")
+        yield archived(entry, "what it would replace no longer holds")
         return
     sessions = tuple(dict.fromkeys((entry.session, *night.heard(note(entry, "key")))))
     fits = note(entry, "base") in ("", old.digest) and old.tier == "knowledge"
@@ -162,7 +162,7 @@ def _succeed(entry: Entry, wanted: Entry, old: Entry, reason: str) -> Iterator[C
         reason=reason,
         confidence=new.confidence,
     )
-    yield _archive(entry, f"kept as {new.id} in place of {old.id}")
+    yield archived(entry, f"kept as {new.id} in place of {old.id}")
 
 
 def _bare(entry: Entry, sessions: Iterable[str]) -> Entry:
@@ -176,15 +176,4 @@ def _stale(context: Context, night: Night, left: Iterable[Entry]) -> Iterator[Ch
     days = int(night.threshold("stale_days"))
     for entry in left:
         if days > 0 and entry.stored <= context.now - timedelta(days=days):
-            yield _archive(entry, f"nobody confirmed it in {days} days")
-
-
-def _archive(entry: Entry, reason: str) -> Change:
-    return Change(
-        op="archive",
-        target=entry.id,
-        base=entry.digest,
-        entry=entry,
-        reason=reason,
-        confidence=entry.confidence,
-    )
+            yield archived(entry, f"nobody confirmed it in {days} days")

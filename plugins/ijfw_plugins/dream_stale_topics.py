@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import PurePosixPath
 
-from ijfw_core.curation import CURATED, index_text, ours
+from ijfw_core.curation import CURATED, archived, evidence_archived, index_text, ours
 from ijfw_hookspecs import Change, Context, DreamPass, Entry, hookimpl
 
 ONE_FILE = "knowledge.md"  # the file in which other stores keep all of knowledge
@@ -47,14 +47,9 @@ def stale_topics(context: Context) -> Iterator[Change]:
         path = PurePosixPath(entry.path)
         if {str(path), path.name, path.stem, entry.id} & named:
             continue
-        yield Change(
-            op="archive",
-            target=entry.id,
-            base=entry.digest,
-            entry=entry,
-            reason=f"not seen for {days} days, and MEMORY.md does not name it",
-            confidence=entry.confidence,
-        )
+        reason = f"not seen for {days} days, and MEMORY.md does not name it"
+        yield archived(entry, reason)
+        yield from evidence_archived(entry, night, reason)
 
 
 def _is_topic(entry: Entry) -> bool:
