@@ -17,6 +17,7 @@ from ijfw_plugins.platform_codex import text as texts
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TYPES = ("session_meta", "turn_context", "event_msg", "response_item", "world_state", "compacted")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
+_CALL = "call:"  # in front of ids among the places, so that none is taken for a name of ours
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 
 
@@ -104,17 +105,17 @@ class _Listener:
             self._say(items.said(item), offset)
         else:
             tool = items.tool_of(item)
-            self._log.places.pop(text_of(item, "id"), None)
+            self._log.places.pop(_CALL + text_of(item, "id"), None)
             if tool is not None:
                 self._add(kind="tool_end", tool=tool, turn=turn)
 
     def _hear_item(self, payload: dict[str, Any], offset: int) -> None:
         kind, call_id = payload.get("type"), text_of(payload, "call_id", "id")
         if kind in _CALLS and call_id:
-            self._log.remember(call_id, offset)
-        elif kind in _OUTPUTS and call_id in self._log.places:
-            called = self._payload_at(call_id)
-            del self._log.places[call_id]
+            self._log.remember(_CALL + call_id, offset)
+        elif kind in _OUTPUTS and _CALL + call_id in self._log.places:
+            called = self._payload_at(_CALL + call_id)
+            del self._log.places[_CALL + call_id]
             if called.get("type") in _CALLS:
                 output, code = tools.told(payload.get("output"))
                 name = text_of(called, "name") or "local_shell"

@@ -95,7 +95,7 @@ class _Chat:
     def _hear_user(self, record: dict[str, Any], heard: Callable[[str], bool]) -> None:
         shown = record.get("displayContent", record.get("content"))
         typed = texts.human(_typed(shown))
-        if not typed or heard("u" + text_of(record, "id")):
+        if not typed or heard("user:" + text_of(record, "id")):
             return
         agent = bool(self.agent)
         self.turn = texts.turn_of(typed)
@@ -104,7 +104,7 @@ class _Chat:
 
     def _hear_call(self, call: dict[str, Any], heard: Callable[[str], bool]) -> None:
         name, status = text_of(call, "name"), call.get("status")
-        if not name or status not in _FINAL or heard("c" + text_of(call, "id")):
+        if not name or status not in _FINAL or heard("call:" + text_of(call, "id")):
             return
         output = tools.response(call.get("result"))
         error = True if status == "error" else None
@@ -166,8 +166,8 @@ def _read_document(path: str, cursor: str) -> Transcript:
 
     def heard(name: str) -> bool:
         nonlocal seen
-        seen += name.startswith("c")
-        return name.startswith("c") and seen <= known
+        seen += name.startswith("call:")
+        return name.startswith("call:") and seen <= known
 
     end = min(len(messages), at + MAX_MESSAGES)
     for number in range(at, end):

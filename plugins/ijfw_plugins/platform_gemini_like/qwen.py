@@ -55,7 +55,7 @@ class _Listener:
                 self._log.remember("reply", offset)
             for call in _of(parts, "functionCall"):
                 if text_of(call, "id"):
-                    self._log.remember(text_of(call, "id"), offset)
+                    self._log.remember("call:" + text_of(call, "id"), offset)
         elif kind == "tool_result":
             for answer in _of(parts, "functionResponse"):
                 self._hear_result(record, answer)
@@ -72,7 +72,7 @@ class _Listener:
 
     def _hear_result(self, record: dict[str, Any], answer: dict[str, Any]) -> None:
         call_id = text_of(answer, "id")
-        offset = self._log.places.pop(call_id, -1)
+        offset = self._log.places.pop("call:" + call_id, -1)
         called = self._log.record_at(offset) or {}
         calls = _of(_parts(called), "functionCall")
         call = next((one for one in calls if text_of(one, "id") == call_id), None)

@@ -139,17 +139,16 @@ class ClientStory:
         turns: Turns = [self.client.tools.shell(command) for command in commands]
         turns.append({"say": "Done."})
 
-        def fastest() -> float:
-            runs: list[float] = [desk.run("Count.", turns).seconds for _ in range(3)]
-            return min(runs)
-
-        without = fastest()
-        desk.connect()
-        with_hooks = fastest()
-        desk.settle()
+        alone, ours = [], []
+        for _ in range(3):  # in pairs: a busy computer is busy for both
+            alone.append(desk.run("Count.", turns).seconds)
+            desk.connect()
+            ours.append(desk.run("Count.", turns).seconds)
+            desk.settle()
+            desk.ijfw("uninstall", self.client.platform, "--yes")
         name = self.client.platform
-        print(f"{name}: alone {without:.2f} s, with hooks {with_hooks:.2f} s")
-        assert with_hooks - without <= MOST_SECONDS
+        print(f"{name}: alone {min(alone):.2f} s, with hooks {min(ours):.2f} s")
+        assert min(ours) - min(alone) <= MOST_SECONDS
 
     def test_the_work_is_done_after_the_client_is_gone(self, desk: Desk) -> None:
         """(7) the judging is held up until the client has ended, and then goes on by itself."""
