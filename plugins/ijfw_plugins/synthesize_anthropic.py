@@ -3,8 +3,9 @@
 Only the transport is here. Prompt, reading of the answer, consent and budgets are shared.
 """
 
+import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -18,6 +19,8 @@ URL = "https://api.anthropic.com"
 EXTRA = "pip install 'ijfw[anthropic]'"
 NO_KEY = "no API key: run `ijfw keys set anthropic`, or put it into ANTHROPIC_API_KEY"
 TRIES = 2  # further ones, by the SDK, with backoff or as long as the server asks for
+HEADERS = "ANTHROPIC_CUSTOM_HEADERS"  # of the agent: they could name another account
+T = TypeVar("T")
 COMPLETE = frozenset({"end_turn", "stop_sequence"})
 
 
@@ -66,12 +69,15 @@ def transport(key: str, url: str, effort: str = "") -> Callable[[Prompt], Answer
         }
         with (
             httpx2.Client(timeout=prompt.seconds, **wire.options(httpx2, url)) as client,
-            anthropic.Anthropic(
-                api_key=key,
-                base_url=url,
-                timeout=prompt.seconds / (TRIES + 1),
-                max_retries=TRIES,
-                http_client=client,
+            _without(
+                HEADERS,
+                lambda: anthropic.Anthropic(
+                    api_key=key,
+                    base_url=url,
+                    timeout=prompt.seconds / (TRIES + 1),
+                    max_retries=TRIES,
+                    http_client=client,
+                ),
             ) as api,
         ):
             try:
@@ -84,6 +90,16 @@ def transport(key: str, url: str, effort: str = "") -> Callable[[Prompt], Answer
                 raise ModelError(f"no usable answer ({type(error).__name__})") from None
 
     return send
+
+
+def _without(name: str, make: Callable[[], T]) -> T:
+    """Make something while a variable is not in the environment."""
+    before = os.environ.pop(name, None)
+    try:
+        return make()
+    finally:
+        if before is not None:
+            os.environ[name] = before
 
 
 def _answer(message: Any) -> Answer:
