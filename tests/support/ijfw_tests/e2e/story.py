@@ -139,8 +139,10 @@ class ClientStory:
         turns: Turns = [self.client.tools.shell(command) for command in commands]
         turns.append({"say": "Done."})
 
-        alone, ours = [], []
-        for _ in range(3):  # in pairs: a busy computer is busy for both
+        alone: list[float] = []
+        ours: list[float] = []
+        # In pairs, the fastest of each: a busy computer is busy for both, and not all the time.
+        while len(ours) < 3 or (min(ours) - min(alone) > MOST_SECONDS and len(ours) < 8):
             alone.append(desk.run("Count.", turns).seconds)
             desk.connect()
             ours.append(desk.run("Count.", turns).seconds)
