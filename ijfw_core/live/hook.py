@@ -185,6 +185,14 @@ def prebuilt(call: Call, project: "Found | None") -> "bytes | None":
     return question
 
 
+def make_folder(path: bytes) -> None:
+    """One of ours, unless it is there or cannot be made."""
+    try:
+        posix.mkdir(path, 0o700)
+    except OSError:
+        pass
+
+
 def first(call: Call) -> bool:
     """Whether nobody greeted this session yet; it counts as greeted from now on.
 
@@ -199,9 +207,8 @@ def first(call: Call) -> bool:
             posix.close(posix.open(folder + b"/" + name, flags, 0o600))
             return True
         except FileNotFoundError:
-            for path in (call.home + b"/run", folder):
-                if mark(path) is None:
-                    posix.mkdir(path, 0o700)
+            make_folder(call.home + b"/run")
+            make_folder(folder)
         except OSError:
             break
     return False

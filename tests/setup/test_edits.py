@@ -108,8 +108,9 @@ _value = st.recursive(
     ),
     max_leaves=6,
 )
-_flag = st.booleans()
-_space = st.sampled_from(["", " ", "\n", "\n  ", " // c\n", " /* d */ ", "\r\n\t"])
+_flag: st.SearchStrategy[Any] = st.booleans()
+_GAPS = ("", " ", "\n", "\n  ", " // c\n", " /* d */ ", "\r\n\t")
+_space: st.SearchStrategy[Any] = st.sampled_from(_GAPS)
 
 
 @st.composite
@@ -117,7 +118,7 @@ def jsonc(draw: st.DrawFn) -> str:
     """An object with comments anywhere, and with trailing commas."""
 
     def gap() -> str:
-        return draw(_space)
+        return str(draw(_space))
 
     def end(parts: list[str]) -> str:
         return ",".join(parts) + ("," if parts and draw(_flag) else "") + gap()
@@ -136,7 +137,7 @@ def jsonc(draw: st.DrawFn) -> str:
     whole = st.fixed_dictionaries(
         {}, optional={"a": _value, "hooks": hooks, "mcpServers": servers, "z": _value}
     )
-    return draw(_space) + show(draw(whole)) + draw(_space)
+    return gap() + show(draw(whole)) + gap()
 
 
 @settings(max_examples=80, deadline=None)
