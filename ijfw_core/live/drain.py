@@ -33,6 +33,7 @@ CHILDREN_SECONDS = 5.0  # to wait for hook children that still write to the spoo
 LATE_SECONDS = 30.0  # to wait for those that are later still
 SETTLE_SECONDS = 2.0  # to wait for a transcript that is still being written
 SETTLED_SECONDS = 0.25
+READ_TRIES = 4  # of a transcript that a client has to give
 LIFE_SECONDS = 1800
 
 
@@ -130,13 +131,7 @@ def _conclude(project: Project, running: Running) -> Report:
     settle(running.transcript)
     trail = handoff.Trail()
     hearing = Hearing(project, session, running.platform, follow=trail.follow)
-    later = False
-    try:
-        hearing.read(running.transcript)
-    except AdapterFailedError:  # its client did not answer in time, say: the next worker asks again
-        later = True
-    except IjfwError:
-        pass  # no transcript, or none that can be read: the spool tells
+    later = not _heard(hearing, running.transcript)
     hearing.add(claim.signals)
     judged = sessions.judged(place, session)
     fresh = [one for one in hearing.fresh if one not in judged]
@@ -159,6 +154,22 @@ def _conclude(project: Project, running: Running) -> Report:
         now = format_time(project.now)
         greeting.note_last_session(place, LastSession(session=session, line=line, at=now))
     return report
+
+
+def _heard(hearing: Hearing, transcript: str) -> bool:
+    """Read a transcript; False where its adapter failed, and the next worker must try again.
+
+    One that cannot be read at all counts as heard: the spool tells then.
+    """
+    for _ in range(READ_TRIES):
+        try:
+            hearing.read(transcript)
+            return True
+        except AdapterFailedError:  # its client did not answer in time, say
+            continue
+        except IjfwError:
+            return True
+    return False
 
 
 def settle(path: str) -> None:

@@ -263,6 +263,27 @@ def test_the_credentials_beside_the_messages_are_never_opened(tmp_path: Path) ->
     assert done.returncode == 0, done.stderr
 
 
+def test_a_client_that_is_slow_is_waited_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ijfw_plugins.platform_opencode import export
+
+    session = "ses_dd0e01528ffeVGxowZmTWkxTeC"
+    program, started = tmp_path / "opencode", tmp_path / "started"
+    program.write_text(f"#!/bin/sh\necho x >> {started}\nread line < {tmp_path}/go\ncat {EXPORT}\n")
+    program.chmod(0o755)
+    os.mkfifo(tmp_path / "go")
+    monkeypatch.setenv("IJFW_OPENCODE", str(program))
+    monkeypatch.setattr(export, "SECONDS", 0.05)
+    for _ in range(2):
+        with pytest.raises(OSError, match="did not end in time"):
+            OpenCode().read_transcript(f"opencode:{session}", "")
+    (tmp_path / "go").write_text("now\n")
+    monkeypatch.setattr(export, "SECONDS", 30)
+    assert len(OpenCode().read_transcript(f"opencode:{session}", "").events) == 7
+    assert started.read_text() == "x\n"
+
+
 def test_which_program_exports(tmp_path: Path) -> None:
     from ijfw_plugins.platform_opencode import export
 

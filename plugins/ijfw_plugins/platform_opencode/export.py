@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 from ijfw_core import jsonlog
 from ijfw_plugins.platform_opencode import NAME, WHOSE, payload
 
-SECONDS = 45.0  # for the export; the kernel waits 60 for a transcript
+SECONDS = 45.0  # that one call waits for the export; the kernel allows 60
 MOST = 64 * 1024 * 1024  # bytes of an export
 PROGRAM = "IJFW_OPENCODE"  # set by our plugin: the very program that it runs in
 _QUIET = {
@@ -24,13 +24,14 @@ _QUIET = {
     "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
     "IJFW_DISABLE": "1",
 }
+_running: "dict[str, tuple[subprocess.Popen[bytes], BinaryIO]]" = {}  # by session
 
 
 def read(path: str) -> dict[str, Any]:
     """The session of a name `opencode:ses_...`, or of a file that `opencode export` wrote.
 
-    Raises ValueError("not ...") for all else and where there is no client, OSError and
-    TimeoutExpired where it does not answer: the next try may hold.
+    Raises ValueError("not ...") for all else and where there is no client, and OSError where it
+    does not answer: the next try may hold.
     """
     platform, _, session = path.partition(":")
     if platform == NAME and payload.SESSION.fullmatch(session):
@@ -59,23 +60,35 @@ def program(env: Mapping[str, str]) -> str:
 
 
 def _ask(session: str) -> bytes:
+    """What the client exports. Where it is slow, it works on, and the next call goes on waiting:
+    a worker runs at the lowest priority, and starting the client takes seconds of a processor."""
+    asked = _running.pop(session, None) or _start(session)
+    process, file = asked
+    try:
+        status = process.wait(SECONDS)
+    except subprocess.TimeoutExpired:
+        _running[session] = asked
+        raise OSError("opencode export did not end in time") from None
+    with file:
+        if status:
+            raise OSError(f"opencode export ended with {status}")
+        file.seek(0)
+        return file.read(MOST + 1)
+
+
+def _start(session: str) -> "tuple[subprocess.Popen[bytes], BinaryIO]":
     client = program(os.environ)
     if not client:
         raise ValueError("not to be read: opencode is not on this computer")
-    with _memory() as file:
-        done = subprocess.run(
-            [client, "export", session, "--pure"],
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, **_QUIET},
-            timeout=SECONDS,
-            check=False,
-        )
-        if done.returncode:
-            raise OSError(f"opencode export ended with {done.returncode}")
-        file.seek(0)
-        return file.read(MOST + 1)
+    file = _memory()
+    process = subprocess.Popen(
+        [client, "export", session, "--pure"],
+        stdin=subprocess.DEVNULL,
+        stdout=file,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, **_QUIET},
+    )
+    return process, file
 
 
 def _memory() -> BinaryIO:
