@@ -130,7 +130,7 @@ def test_a_file_that_lags(tmp_path: Path) -> None:
     ]
     assert "pagination" not in piece.cursor
     path.write_text(json.dumps({**whole, "messages": whole["messages"][:1]}))
-    for wrong in (piece.cursor, "nonsense"):
+    for wrong in (piece.cursor, "nonsense", '{"offset": 1}'):
         with pytest.raises(ValueError, match="stale cursor"):
             Cline().read_transcript(str(path), wrong)
 

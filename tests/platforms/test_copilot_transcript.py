@@ -90,6 +90,12 @@ def test_a_log_that_lags(tmp_path: Path) -> None:
     assert "pagination" not in piece.cursor
 
 
+def test_a_cursor_holds_no_words() -> None:
+    cursor = CopilotCli().read_transcript(str(LOG), "").cursor
+    for word in ("/home/dev", "demo", "master", "pytest", "pagination", "AssertionError"):
+        assert word not in cursor
+
+
 def test_user_messages_that_no_user_typed(tmp_path: Path) -> None:
     rows = [
         {"content": "skill text", "source": "skill-pdf"},

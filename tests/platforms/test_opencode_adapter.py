@@ -181,7 +181,7 @@ def test_a_session_that_was_changed_is_read_anew(tmp_path: Path) -> None:
     path = exported(tmp_path, [said("user", 1, text("a")), said("user", 2, text("b"))])
     cursor = OpenCode().read_transcript(str(path), "").cursor
     exported(tmp_path, [said("user", 1, text("a"))])
-    for wrong in (cursor, "nonsense"):
+    for wrong in (cursor, "nonsense", '{"offset": 1}'):
         with pytest.raises(ValueError, match="stale cursor"):
             OpenCode().read_transcript(str(path), wrong)
 

@@ -23,7 +23,7 @@ STALE = "stale cursor"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Cursor(Struct, omit_defaults=True):
+class Cursor(Struct, omit_defaults=True, forbid_unknown_fields=True):
     """Where reading stopped: how many messages were heard, and the id of the last."""
 
     heard: int = 0

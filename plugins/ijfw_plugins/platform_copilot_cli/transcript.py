@@ -13,7 +13,8 @@ from ijfw_hookspecs import AgentEvent, Transcript
 from ijfw_plugins.platform_copilot_cli import NAME, WHOSE, payload, tools
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_REPLY, _ASKED = "reply", "asked:"  # places: of the last message, of a question to the person
+# Places: of the record with the session's folder, the last message, a question to the person.
+_START, _REPLY, _ASKED = "start", "reply", "asked:"
 
 
 def read(path: str, cursor: str) -> Transcript:
@@ -33,6 +34,7 @@ class _Listener:
         self._log = log
         self._reply: str | None = None  # None: not read again yet
         self._at = _EPOCH
+        self._context = self._context_at(log.places.get(_START, -1))
 
     def hear(self, offset: int, record: Mapping[str, Any]) -> None:
         kind, data = record.get("type"), record.get("data")
@@ -40,7 +42,7 @@ class _Listener:
             return
         self._at = toolcalls.moment(record.get("timestamp")) or self._at
         if kind in ("session.start", "session.resume"):
-            self._hear_start(kind, data)
+            self._hear_start(kind, data, offset)
         elif kind == "assistant.message":
             if found := payload.reply_in(record):
                 self._log.remember(_REPLY, offset)
@@ -56,14 +58,17 @@ class _Listener:
         elif kind == "user_input.completed":
             self._hear_answer(data)
 
-    def _hear_start(self, kind: str, data: Mapping[str, Any]) -> None:
+    def _hear_start(self, kind: str, data: Mapping[str, Any], offset: int) -> None:
         if kind == "session.start":
             self._log.known = True
             self._log.ids["session"] = _text(data, "sessionId")
-        context = data.get("context")
-        if isinstance(context, dict):
-            self._log.ids["cwd"] = _text(context, "cwd")
-            self._log.ids["branch"] = _text(context, "branch")
+        if isinstance(data.get("context"), dict):
+            self._log.remember(_START, offset)
+            self._context = data["context"]
+
+    def _context_at(self, offset: int) -> Mapping[str, Any]:
+        context = self._data_at(offset).get("context")
+        return context if isinstance(context, dict) else {}
 
     def _hear_prompt(self, data: Mapping[str, Any]) -> None:
         typed = payload.human(_text(data, "content"))
@@ -72,6 +77,8 @@ class _Listener:
         if data.get("isAutopilotContinuation") is True:
             return
         self._log.ids["turn"] = payload.turn_of(typed)
+        if _START in self._log.places:  # the oldest places are lost first
+            self._log.remember(_START, self._log.places[_START])
         self._add(kind="prompt", text=typed, reply=self._last_reply())
 
     def _hear_answer(self, data: Mapping[str, Any]) -> None:
@@ -130,8 +137,8 @@ class _Listener:
                 platform=NAME,
                 session=ids.get("session", ""),
                 at=self._at,
-                cwd=ids.get("cwd", ""),
-                branch=ids.get("branch", ""),
+                cwd=_text(self._context, "cwd"),
+                branch=_text(self._context, "branch"),
                 transcript=self._log.path,
                 **fields,
             )

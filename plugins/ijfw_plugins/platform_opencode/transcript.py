@@ -19,7 +19,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _kept: dict[str, tuple[float, dict[str, Any]]] = {}
 
 
-class Cursor(Struct, omit_defaults=True):
+class Cursor(Struct, omit_defaults=True, forbid_unknown_fields=True):
     """Where reading stopped: the message, and how many of its parts were heard."""
 
     message: str = ""
