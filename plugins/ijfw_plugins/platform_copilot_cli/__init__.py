@@ -61,7 +61,6 @@ class CopilotCli:
         transcript=True,
         exit_code=True,
         session_end_budget_ms=HOOK_SECONDS * 1000,
-        needs_trust=True,  # hooks of a project run in folders only that the person trusts
         event_names=EVENT_NAMES,
         quiet_events=("postToolUse",),
     )
