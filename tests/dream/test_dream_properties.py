@@ -37,7 +37,7 @@ STEPS = st.lists(
         st.tuples(st.just("delete"), st.integers(0, 20)),
     ),
     min_size=4,
-    max_size=14,
+    max_size=9,
 )
 
 
@@ -62,7 +62,7 @@ def blocks(project: Project) -> dict[tuple[str, str], str]:
 
 def kept(project: Project) -> str:
     """Everything that can be got back."""
-    texts = [p.read_text("utf-8", newline="") for p in project.roots.memory.rglob("*.md")]
+    texts = [p.read_bytes().decode() for p in project.roots.memory.rglob("*.md")]
     records = ledger.read(project.roots)
     texts += [text for r in records for text in (r.before, r.after) if text]
     return "\0".join(texts)
@@ -115,7 +115,7 @@ def a_dream(shop: Path) -> None:
     assert engine.dream(opened(shop, PASSES)).total == 0, "once is enough"
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(STEPS)
 def test_no_byte_is_lost(actions: list[tuple[object, ...]]) -> None:
     with a_shop() as shop:
