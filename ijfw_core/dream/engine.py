@@ -373,20 +373,12 @@ def _no_model(_: Request) -> Sequence[Candidate]:
 
 
 def _asking(project: Project) -> Ask:
-    """Asks the user's model, as often as a night may. Consent is looked at before each call."""
-    from ijfw_core.live import consent
-
-    left = [project.config.automem.calls_per_night]
+    """Asks the user's model, within consent and budgets; see `models.asking`."""
 
     def ask(request: Request) -> Sequence[Candidate]:
-        model = project.config.model
-        if model == "off" or left[0] <= 0 or not consent.read(project.roots).consented:
-            return ()
-        left[0] -= 1
-        _, found = project.hooks.synthesize(
-            replace(request, model=model), replace(project.context(""), consented=True)
-        )
-        return found
+        from ijfw_core.models import asking
+
+        return asking.ask(project, request)
 
     return ask
 
