@@ -87,7 +87,7 @@ def _start(session: str) -> "tuple[subprocess.Popen[bytes], BinaryIO]":
         stdout=file,
         stderr=subprocess.DEVNULL,
         env={**os.environ, **_QUIET},
-        # The worker's own session has the lowest weight, where this took minutes on a busy computer.
+        # The worker's own session has the lowest weight: there it took minutes on a busy computer.
         start_new_session=True,
     )
     return process, file
