@@ -1,5 +1,7 @@
 """The real Codex CLI, driven by a script: the whole story, and that it runs no hook unreviewed."""
 
+import json
+
 import pytest
 
 from ijfw_plugins.platform_codex.settings import hooks_in
@@ -29,6 +31,10 @@ class TestCodex(ClientStory):
         (row,) = (one for one in desk.json("status")["platforms"] if one["platform"] == "codex")
         assert not row["last_fired"]
         assert "wait for your trust: run /hooks in codex" in row["detail"]
+        checks = json.loads(desk.ijfw("doctor", "--json", ok=False))["checks"]
+        (ran,) = (check for check in checks if check["name"] == "hooks of codex run")
+        assert not ran["ok"]
+        assert "type /hooks" in ran["fix"]
 
         hooks, config = desk.home / ".codex/hooks.json", desk.home / ".codex/config.toml"
         with config.open("a") as file:  # what the client writes when a person agrees in /hooks

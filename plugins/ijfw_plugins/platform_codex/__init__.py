@@ -44,6 +44,7 @@ class Codex:
         exit_code=True,
         session_end_budget_ms=3000,
         needs_trust=True,
+        trust_hint="type /hooks and trust the ones of ijfw",
         event_names=EVENT_NAMES,
         quiet_events=("PostToolUse",),
     )
