@@ -99,7 +99,9 @@ def _entry(
     others = [entry for entry in group if entry.id != best.id]
     first, last = group[0].stored, group[-1].stored
     span = format_time(first)[:10]
-    if format_time(last)[:10] != span:
+    if sightings > len(group):
+        span = f"since {span}"  # of the repeats the log tells the session, not the record
+    elif format_time(last)[:10] != span:
         span += f" to {format_time(last)[:10]}"
     count = f"Seen {sightings} times in {len(sessions)} sessions ({span})."
     told = _COUNTED.sub("", one_line(best.why))

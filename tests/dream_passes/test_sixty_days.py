@@ -75,7 +75,7 @@ def test_knowledge_is_what_a_reader_would_keep(lived: tuple[Life, dict[str, int]
 def test_a_pattern_tells_why_and_what_to_do(lived: tuple[Life, dict[str, int]]) -> None:
     pattern = next(e for e in lived[0].entries(61, "knowledge") if "psycopg" in e.summary)
     assert "Fixed by: ran pip install 'psycopg[binary]'" in pattern.content
-    assert pattern.why.startswith("Seen 3 times in 3 sessions")
+    assert pattern.why.startswith("Seen 3 times in 3 sessions (since 2026-03-02).")
     assert "try this fix first" in pattern.how_to_apply
     assert len(pattern.seen) == 3
 
