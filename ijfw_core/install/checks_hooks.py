@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ijfw_core.errors import IjfwError
@@ -17,6 +17,7 @@ from ijfw_core.loading.guarded import GuardedAdapter
 from ijfw_core.project import Project
 from ijfw_core.storage import files
 from ijfw_core.text import format_time
+from ijfw_hookspecs import AdapterStatus
 
 SETUP = "ijfw setup"
 QUIET_SECONDS = 86400  # after setup; hooks that did not run until then are a finding
@@ -35,20 +36,20 @@ def hooks(what: Examined) -> Iterator[Check]:
     places = [Place("user")]
     if what.here is not None:
         places.append(Place("project", what.here.team.parent.parent))
-    quiet = True
+    served: list[str] = []
+    told: set[Check] = set()  # one of several platforms is enough, of what they share
     for adapter in what.hooks.adapters():
         if not isinstance(adapter, GuardedAdapter):
             continue
-        yield from _standing(what, adapter, places[-1])
-        connected_here = False
-        for place in places:
-            for check in _platform(what, adapter, place):
-                quiet, connected_here = False, True
+        now = connected.standing(what.home, adapter, places[-1])
+        served += [adapter.name] if "MCP server" in now.detail else []
+        for check in _of_platform(what, adapter, places, now):
+            if check not in told:
+                told.add(check)
                 yield check
-        if connected_here:
-            yield _fired(what, adapter)
-            yield from _server(what, adapter, places[-1])
-    if quiet:
+    if served:
+        yield _server(served)
+    if not any(check.name.startswith("hooks ") for check in told):
         yield Check(name="hooks", ok=True, detail="no agent is connected", fix=SETUP)
 
 
@@ -163,9 +164,22 @@ def _kept(project: Project, again: str) -> Check:
     return Check(name="hook's child", ok=ok, detail=detail, fix="" if ok else again)
 
 
-def _standing(what: Examined, adapter: GuardedAdapter, place: Place) -> Iterator[Check]:
+def _of_platform(
+    what: Examined, adapter: GuardedAdapter, places: Sequence[Place], now: AdapterStatus
+) -> Iterator[Check]:
+    yield from _standing(adapter, now)
+    connected_here = False
+    for place in places:
+        for check in _platform(what, adapter, place):
+            connected_here = True
+            yield check
+    if connected_here:
+        yield _fired(what, adapter)
+
+
+def _standing(adapter: GuardedAdapter, now: AdapterStatus) -> Iterator[Check]:
     """Live, standing by or untouched, for a platform that is here or that setup wrote for."""
-    found, now = adapter.detect(), connected.standing(what.home, adapter, place)
+    found = adapter.detect()
     if now.state == "untouched" and not found:
         return
     detail = f"{now.state}: {now.detail}"
@@ -196,24 +210,20 @@ def _fired(what: Examined, adapter: GuardedAdapter) -> Check:
     )
 
 
-def _server(what: Examined, adapter: GuardedAdapter, place: Place) -> Iterator[Check]:
-    """Whether the MCP server answers, as an agent would start it; ours only, and our interpreter.
+def _server(platforms: Sequence[str]) -> Check:
+    """Whether our MCP server answers, as these platforms start it; by our own interpreter only.
 
-    Where other words stand in the settings, the check of the hooks has said so already.
+    Where other words stand in the settings, the checks of the hooks have said so already.
     """
-    if "MCP server" not in connected.standing(what.home, adapter, place).detail:
-        return
-    name = f"server of {adapter.name}"
-    again = f"{SETUP} {adapter.name}"
+    name, who = "memory server", ", ".join(platforms)
+    again = f"{SETUP} {' '.join(platforms)}"
     line = [sys.executable, "-I", "-m", "ijfw_core.mcp"]
+    wait = connected.SERVER_SECONDS
     try:
-        done = subprocess.run(
-            line, input=HELLO, capture_output=True, timeout=connected.SERVER_SECONDS, check=False
-        )
+        done = subprocess.run(line, input=HELLO, capture_output=True, timeout=wait, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        yield Check(name=name, ok=False, detail=type(error).__name__, fix=again)
-        return
-    ok = b'"serverInfo"' in done.stdout
+        return Check(name=name, ok=False, detail=f"{type(error).__name__} ({who})", fix=again)
+    if b'"serverInfo"' in done.stdout:
+        return Check(name=name, ok=True, detail=f"it answers ({who})")
     said = done.stderr.decode("utf-8", "replace").strip()[-200:]
-    detail = "it answers" if ok else f"it does not answer. {said}"
-    yield Check(name=name, ok=ok, detail=detail, fix="" if ok else again)
+    return Check(name=name, ok=False, detail=f"it does not answer ({who}). {said}", fix=again)

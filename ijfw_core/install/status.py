@@ -95,7 +95,7 @@ def platform_status(home: Path, adapter: GuardedAdapter, here: Roots | None) -> 
     fix = ""
     if now.state == "untouched" and found:
         fix = f"ijfw setup {adapter.name}"
-    elif now.state == "standing by":
+    elif now.state == "standing by" and adapter.caps.event_names:
         hint = adapter.caps.trust_hint or "trust its hooks there"
         fix = f"start {adapter.name} anew in a project" + (
             f" and {hint}" if adapter.caps.needs_trust else ""

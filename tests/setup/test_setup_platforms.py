@@ -193,7 +193,7 @@ def test_doctor_and_status_tell_who_is_live_standing_by_and_untouched(computer: 
     never = found["hooks of toy run"]
     assert (never["ok"], never["detail"]) == (False, "installed, but they never ran yet")
     assert "type /trust ijfw" in never["fix"]
-    assert found["server of toy"]["ok"]
+    assert found["memory server"]["ok"]
     said = computer.ok("status").out
     assert "toy: standing by" in said
     assert "type /trust ijfw" in said
