@@ -6,8 +6,10 @@ from typing import Any
 from ijfw_tests.e2e.client import Client, Tools
 from ijfw_tests.e2e.desk import Desk
 
-# A comment and line ends that no program writes: they must come back.
+# A comment and line ends that no program writes: they must come back. The client itself adds
+# `$schema` where it is missing.
 SETTINGS = """{{\r
+  "$schema": "https://opencode.ai/config.json",\r
   // what this person likes\r
   "model": "scripted/scripted", "small_model": "scripted/scripted",\r
 \t"autoupdate": false, "share": "disabled",\r
