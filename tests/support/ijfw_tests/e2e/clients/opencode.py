@@ -16,7 +16,8 @@ SETTINGS = """{{\r
   "permission": {{"edit": "allow", "bash": "allow", "external_directory": "allow"}},\r
   "provider": {{"scripted": {{"npm": "@ai-sdk/openai-compatible", "name": "Scripted",\r
     "options": {{"baseURL": "{url}/v1", "apiKey": "no-key-is-needed-here"}},\r
-    "models": {{"scripted": {{"name": "Scripted", "limit": {{"context": 100000, "output": 8000}}}}}},\r
+    "models": {{"scripted": {{"name": "Scripted",\r
+      "limit": {{"context": 100000, "output": 8000}}}}}},\r
   }}}}\r
 }}"""
 
