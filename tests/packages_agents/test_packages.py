@@ -53,21 +53,51 @@ def test_nothing_else_lies_in_the_packages() -> None:
     assert found == {name for name in RENDERED if name.startswith("packages/")}
 
 
-@pytest.mark.parametrize("folder", [PACKAGES / "claude-code", ROOT], ids=["plugin", "marketplace"])
-@pytest.mark.e2e
-def test_claude_code_finds_it_valid(folder: Path, tmp_path: Path) -> None:
-    client = os.environ.get("IJFW_E2E_CLAUDE") or shutil.which("claude")
-    if not client or not os.path.exists(client):
-        pytest.skip("no Claude Code on this computer (IJFW_E2E_CLAUDE or claude on PATH)")
+def client(variable: str, name: str) -> str:
+    found = os.environ.get(variable) or shutil.which(name)
+    if not found or not os.path.exists(found):
+        pytest.skip(f"no {name} on this computer ({variable} or PATH)")
+    return found
+
+
+def run(folder: Path, *words: str) -> str:
+    """Run a client in a HOME of its own; what it said. It must end well."""
     done = subprocess.run(
-        [client, "plugin", "validate", "--strict", str(folder)],
-        env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "DISABLE_AUTOUPDATER": "1"},
+        words,
+        env={"HOME": str(folder), "PATH": os.environ["PATH"], "DISABLE_AUTOUPDATER": "1"},
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         timeout=240,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("folder", [PACKAGES / "claude-code", ROOT], ids=["plugin", "marketplace"])
+@pytest.mark.e2e
+def test_claude_code_finds_it_valid(folder: Path, tmp_path: Path) -> None:
+    claude = client("IJFW_E2E_CLAUDE", "claude")
+    run(tmp_path, claude, "plugin", "validate", "--strict", str(folder))
+
+
+@pytest.mark.e2e
+def test_claude_code_installs_it_from_the_marketplace(tmp_path: Path) -> None:
+    claude = client("IJFW_E2E_CLAUDE", "claude")
+    run(tmp_path, claude, "plugin", "marketplace", "add", str(ROOT))
+    run(tmp_path, claude, "plugin", "install", "ijfw@ijfw")
+    assert "ijfw@ijfw" in run(tmp_path, claude, "plugin", "list")
+    (copy,) = (tmp_path / ".claude/plugins/cache").rglob("bin/ijfw")
+    assert os.access(copy, os.X_OK)
+
+
+@pytest.mark.e2e
+def test_gemini_cli_finds_it_valid(tmp_path: Path) -> None:
+    gemini = client("IJFW_E2E_GEMINI", "gemini")
+    said = run(tmp_path, gemini, "extensions", "validate", str(PACKAGES / "gemini-cli"))
+    assert "successfully validated" in said
 
 
 def test_the_plugin_has_the_commands_that_were_promised() -> None:
