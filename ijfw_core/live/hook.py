@@ -27,6 +27,8 @@ CHILD_LIFE = 300  # seconds by the clock: at its niceness, a busy machine starve
 SILENT = 12 * 3600  # seconds after a question, where the platform gives no session id
 QUIET = 64 << 10  # a longer payload is looked at in full: the literals may stand in what was cut
 OFF = (b"", b"0", b"false", b"no", b"off")
+# Some clients tell of an empty prompt after each tool; what a person types has its quotes escaped.
+NO_PROMPT = (b'"prompt":""', b'"prompt": ""')
 MANIFEST, PROJECTS = b"manifest", b"run/projects"
 PRIME = (1 << 61) - 1
 FORMAT = 3  # of the manifest
@@ -352,6 +354,8 @@ def run(call: Call) -> None:
         if about is None or (about["events"] and call.event not in about["events"]):
             return
         kind = about["events"].get(call.event, "")
+        if kind == "prompt" and (NO_PROMPT[0] in call.data or NO_PROMPT[1] in call.data):
+            return
         greets = call.event in about["greets"]
         skip = passed_over(about, call.event, call.data)
         if skip and not greets:

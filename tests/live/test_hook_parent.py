@@ -77,6 +77,14 @@ def test_the_second_uninteresting_event_after_an_installation_does_not_fork(agre
     assert agreed.forked
 
 
+def test_a_prompt_without_a_word_does_not_fork(agreed: Any) -> None:
+    agreed.send("SessionStart", source="startup")
+    agreed.send("UserPromptSubmit", prompt="")
+    assert not agreed.forked
+    agreed.send("UserPromptSubmit", prompt='why is "prompt":"" in it?')
+    assert agreed.forked
+
+
 @pytest.mark.parametrize(
     ("event", "fields"),
     [
