@@ -185,3 +185,17 @@ def test_a_connection_would_be_seen(make_desk: Callable[..., Desk], tmp_path: Pa
     assert "AF_INET" in trace.read_text()
     assert desk.waits() == ["s1"]
     assert len(desk.live()) == 1
+
+
+def test_a_dream_asks_the_same_way(desk: Desk, server: Server) -> None:
+    """Through the engine of the dream: what a pass asks is logged, and nothing without consent."""
+    from ijfw_core.dream import engine
+
+    service_entries(desk)
+    project = desk.open()
+    request = Request(
+        model="off", signals=(), related=tuple(project.memory.entries()), purpose="promote"
+    )
+    (found,) = engine._asking(project)(request)
+    assert len(found.entries) == 2
+    assert [call.purpose for call in desk.calls()] == ["promote"]
