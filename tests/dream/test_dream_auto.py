@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from ijfw_core.dream import auto, engine, state
+from ijfw_core.dream.census import Census
 from ijfw_core.live import consent, drain, sessions
 from ijfw_core.live.sessions import Running
 from ijfw_core.project import open_project
+from ijfw_core.storage import files
 from ijfw_core.storage.roots import Roots
 from ijfw_tests.dreams import NOW, a_memory, opened, remember
 
@@ -87,7 +89,7 @@ def test_the_worker_counts_sessions_and_dreams_when_its_work_is_done(
     def dream(project: object) -> None:
         with pytest.raises(state.BusyError), state.locked(place), state.locked(place):
             pass
-        with drain.files.lock(sessions.worker_lock(place), 0, place.folder):
+        with files.lock(sessions.worker_lock(place), 0, place.folder):
             dreams.append(place.project)  # the lock of the worker is free
 
     monkeypatch.setattr(engine, "dream", dream)
@@ -128,7 +130,7 @@ def test_what_fails_ends_nothing_and_is_told_to_doctor(
     def broken(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(engine.Census, "refresh", broken)
+    monkeypatch.setattr(Census, "refresh", broken)
     assert auto.after_sessions(shop, env)
     assert not auto.after_sessions(shop, env), "not again at once"
     hooks = open_project(shop, env).hooks

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from ijfw_core.dream import engine
 from ijfw_core.loading.hooks import Hooks, Plugin
 from ijfw_core.pipeline import worker
-from ijfw_core.pipeline.listen import signal_id
+from ijfw_core.pipeline.listen import key_digest, signal_id
 from ijfw_core.project import Project, open_project
 from ijfw_core.storage import lessons_log
 from ijfw_hookspecs import Score, Signal
@@ -50,7 +50,7 @@ def test_planted_instructions_are_not_promoted(tmp_path: Path, believing: bool) 
         project = gullible(opened(shop)) if believing else opened(shop)
         conclude(project, f"s-{nth}", PLANTED)
     project = opened(shop)
-    key = worker.key_digest(PLANTED.key)
+    key = key_digest(PLANTED.key)
     assert not [x for x in lessons_log.read(project.roots) if x.key == key and x.op == "drop"]
     before = [e.id for e in project.memory.entries("knowledge")]
     for dreaming in (opened(shop), with_passes(opened(shop), [step("promote", 10, promoting)])):
