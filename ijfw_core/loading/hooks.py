@@ -215,7 +215,7 @@ class Hooks:
         """A plugin's function behind the guard, with the full signature of the hook."""
         spec, function = SPECS[hook], plugin.functions[hook]
         names = tuple(signature(spec).parameters)
-        positional, keywords = _wanted(function, names)
+        positional, keywords = wanted(function, names)
         seconds = SECONDS.get(hook, guard.CALL_SECONDS)
 
         @wraps(spec)
@@ -334,7 +334,7 @@ def _close(name: str, hook: str, reason: str) -> NoReturn:
     raise StoreClosedError(f"The store {name} failed ({reason}); nothing was written.")
 
 
-def _wanted(
+def wanted(
     function: Callable[..., Any], names: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The arguments of a hook that a function takes: by position only, and by name."""

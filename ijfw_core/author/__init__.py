@@ -1,0 +1,1 @@
+"""The author kit without pytest: sample data, probes of each hook, checks, templates."""
