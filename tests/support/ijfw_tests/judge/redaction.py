@@ -1,6 +1,7 @@
 """Redaction: secrets that survive, harmless texts that are touched, pieces that must stay."""
 
 import json
+import random
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
@@ -35,20 +36,36 @@ def redactor() -> Callable[[str], str]:
 def judge_cases(seed: str = "1") -> list[Case]:
     """The judge's cases with their values made from `seed`."""
     found: list[Case] = []
-    for part in ("tokens", "structures", "pairs", "second", "third"):
-        for number, case in enumerate(toml(f"redaction_{part}")["case"]):
+    for part in ("tokens", "structures", "pairs", "second", "third", "fourth", "fourth_tokens"):
+        for number, case in enumerate(_templates(part)):
             template = case["text"]
             if case.get("unescape"):
                 template = template.replace("\\u001b", "\x1b")
             text, secrets = fill(template, f"{seed}:{part}:{number}")
             name = f"{part}-{number}-{case['kind']}"
             found.append(case | {"name": name, "text": text, "secrets": secrets})
-    for part in ("harmless", "harmless_second"):
+    for part in ("harmless", "harmless_second", "harmless_fourth"):
         for kind, group in toml(f"redaction_{part}").items():
             for number, template in enumerate(group["texts"]):
                 text, _ = fill(template, f"{seed}:{kind}:{number}")
                 name = f"{part}-{kind}-{number}"
                 found.append({"name": name, "kind": kind, "text": text, "secrets": [], "keep": []})
+    return found
+
+
+def _templates(part: str) -> list[Case]:
+    """The cases of a set as they are written, or each token of it in two surroundings."""
+    written = toml(f"redaction_{part}")
+    if "case" in written:
+        return list(written["case"])
+    found: list[Case] = []
+    for token in written["tokens"]:
+        kind, name, shape = token.split(" | ")
+        rng = random.Random(f"surroundings:{kind}")
+        kind = kind if kind.startswith("weak-") else f"token-{kind}"
+        for context in rng.sample(written["contexts"], 2):
+            text = context.replace("{N}", name).replace("{n}", name.lower()).replace("{V}", shape)
+            found.append({"kind": kind, "text": text, "keep": []})
     return found
 
 
