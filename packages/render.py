@@ -20,16 +20,17 @@ GEMINI_TOOL = "mcp_ijfw_{}"
 CLAUDE_RUN = '"${CLAUDE_PLUGIN_ROOT}"/bin/ijfw'
 GEMINI_RUN = "sh ${extensionPath}${/}bin${/}ijfw"
 # Event -> seconds (Claude Code), milliseconds (Gemini CLI). A plugin cannot raise the 1.5 s that
-# Claude Code gives to SessionEnd; the hook needs a few hundredths of that.
+# Claude Code gives to SessionEnd; the hook needs a few hundredths of that. The first session start
+# after installing may have to put the hook in place: a second of CPU, on a busy computer longer.
 CLAUDE_EVENTS = {
-    "SessionStart": 10,
+    "SessionStart": 60,
     "UserPromptSubmit": 10,
     "PostToolUse": 10,
     "PostToolUseFailure": 10,
     "Stop": 10,
     "SessionEnd": 10,
 }
-GEMINI_EVENTS = {"SessionStart": 10000, "BeforeAgent": 10000, "AfterTool": 10000, "AfterAgent": 10000, "SessionEnd": 10000}  # fmt: skip  # noqa: E501
+GEMINI_EVENTS = {"SessionStart": 60000, "BeforeAgent": 10000, "AfterTool": 10000, "AfterAgent": 10000, "SessionEnd": 10000}  # fmt: skip  # noqa: E501
 
 
 def rendered() -> dict[str, str]:
