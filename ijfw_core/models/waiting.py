@@ -76,8 +76,8 @@ def retry(project: "Project", among: Iterable[str]) -> list["Report"]:
         report = worker.conclude(project, session, signals, ids, ask=True, again=True)
         if report.waits:
             break
+        calls.forget(place, session)  # first: what waits is looked at again, an answer is not
         drop(place, session)
-        calls.forget(place, session)
         reports.append(report)
     return reports
 
