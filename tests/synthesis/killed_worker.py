@@ -104,6 +104,8 @@ def sweep(folder: Path, url: str, model: str, stride: int) -> Iterator[dict[str,
             desk.drain()
 
         status = forked(killed)
+        for path in (desk.place.folder / "run").glob("*.session"):
+            os.utime(path, (0, 0))  # one whose end was forgotten is found when it was idle
         assert forked(lambda desk=desk: desk.drain()) == 0  # type: ignore[misc]
         live = desk.live()
         yield {
