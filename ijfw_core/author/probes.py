@@ -4,6 +4,7 @@ The contract classes of `ijfw_core.testing` and `ijfw plugins check` both stand 
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
@@ -186,9 +187,9 @@ def of_pass(plugin: Plugin, run: Callable[[Context], Any], name: str) -> Faults:
             yield f"dream_pass: {name} changes an entry without `base`, the digest it has read"
         if change.target and memory.get(change.target) is None and change.op != "restore":
             yield f"dream_pass: {name} changes an entry that is not in memory"
-        if change.plugin == "user" or (change.entry and change.entry.origin == "user"):
-            if change.op in ("create", "supersede"):
-                yield f"dream_pass: {name} speaks for the user"
+        says_user = change.plugin == "user" or (change.entry and change.entry.origin == "user")
+        if says_user and change.op in ("create", "supersede"):
+            yield f"dream_pass: {name} speaks for the user"
 
 
 def _notify(plugin: Plugin) -> Faults:
@@ -236,20 +237,27 @@ def of_adapter(adapter: Any) -> Faults:
     """What is wrong with an adapter that was never shown anything of its own client."""
     name, names = adapter.name, adapter.caps.event_names
     for event in (*names, "SomethingNew"):
-        for payload in JUNK:
-            try:
-                heard_ = guard.run(lambda e=event, p=payload: adapter.parse(e, p, {}), 5, quote=True)  # type: ignore[misc]
-            except guard.PluginError as error:
-                yield f"platform_adapter: {name}.parse({event!r}, {payload[:20]!r}): {error}"
-                continue
-            if heard_ is not None and not isinstance(heard_, AgentEvent):
-                yield f"platform_adapter: {name}.parse gives no AgentEvent"
-        if guard.run(lambda e=event: adapter.render(e, Reply()), 5, quote=True) != "":  # type: ignore[misc]
-            yield f"platform_adapter: {name}.render prints something for an empty reply"
+        yield from _hook_of_adapter(adapter, f"platform_adapter: {name}", event)
     for event in set(adapter.caps.quiet_events) - set(names):
         yield f"platform_adapter: {name} has a quiet event {event}, which is not in event_names"
-    for kind in set(names.values()) - set(adapter.caps.events):
-        yield f"platform_adapter: {name} has a name for {kind}, which is not in caps.events"
+    if adapter.caps.transcript:
+        yield from _file_of_others(adapter, f"platform_adapter: {name}.read_transcript")
+
+
+def _hook_of_adapter(adapter: Any, who: str, event: str) -> Faults:
+    for payload in JUNK:
+        try:
+            heard_ = guard.run(partial(adapter.parse, event, payload, {}), 5, quote=True)
+        except guard.PluginError as error:
+            yield f"{who}.parse({event!r}, {payload[:20]!r}): {error}"
+            continue
+        if heard_ is not None and not isinstance(heard_, AgentEvent):
+            yield f"{who}.parse gives no AgentEvent"
+    if guard.run(partial(adapter.render, event, Reply()), 5, quote=True) != "":
+        yield f"{who}.render prints something for an empty reply"
+
+
+def _file_of_others(adapter: Any, who: str) -> Faults:
     with TemporaryDirectory() as folder:
         path = Path(folder, "other.txt")
         path.write_text("hello\n")
@@ -257,12 +265,11 @@ def of_adapter(adapter: Any) -> Faults:
             adapter.read_transcript(str(path), "")
         except ValueError as error:
             if not str(error).startswith("not "):
-                yield f"platform_adapter: {name} refuses the file of another with {error!r}, not 'not ...'"
+                yield f"{who} refuses the file of another with {error!r}; say 'not ...'"
         except Exception as error:
-            yield f"platform_adapter: {name}.read_transcript: {guard.describe(error, quote=True)}"
+            yield f"{who}: {guard.describe(error, quote=True)}"
         else:
-            if adapter.caps.transcript:
-                yield f"platform_adapter: {name} reads the file of another; raise ValueError('not ...')"
+            yield f"{who} reads the file of another; raise ValueError('not ...')"
 
 
 _PROBES: dict[str, Callable[[Plugin], Faults]] = {

@@ -112,7 +112,7 @@ def entries() -> tuple[Entry, ...]:
     """A memory of all tiers and kinds, old and new, of a person and of automation."""
     made = []
     for n, signal in enumerate((*signals(), *signals())):
-        tier: Tier = ("knowledge", "journal", "staged", "team", "global")[n % 5]  # type: ignore[assignment]
+        tier: Tier = ("knowledge", "journal", "staged", "team", "global")[n % 5]
         kind = ("preference", "pattern", "decision", "observation")[n % 4]
         at = NOW - timedelta(days=20 * n)
         one = Entry(

@@ -1,7 +1,4 @@
-"""For the tests of plugins: contract classes to inherit. Needs pytest and hypothesis.
-
-`StoreContract`: what every store on the file system must do; give a `make_store` fixture.
-"""
+"""What every store on the file system must do: inherit `StoreContract`, give `make_store`."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,7 @@
 """Sessions over many days, each captured from a transcript at its time, and the nights between."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -9,12 +9,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from ijfw_core import service
+from ijfw_core.author import samples
 from ijfw_core.grammar import Lesson
-from ijfw_core.loading.settings import Dream
 from ijfw_core.project import Project, open_project
 from ijfw_core.storage.writer import Run
-from ijfw_core.text import derived_id, digest, new_id, tokens
-from ijfw_hookspecs import Candidate, Change, Context, Entry, Hit, Query, Request, Tier
+from ijfw_core.text import derived_id, digest, new_id
+from ijfw_hookspecs import Change, Context, Entry
 
 DAY = timedelta(days=1)
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -167,103 +167,14 @@ class Life:
         }
 
 
-class Alone:
-    """Memory and Night of one pass over a list of entries, without files: everything is news.
+class Alone(samples.Alone):
+    """The author kit's memory of one pass, two months into the story."""
 
-    Args:
-        entries: what memory holds.
-        heard: key -> the sessions in which the log heard it.
-        settled: keys that a person removed or refused.
-        others: other projects' knowledge.
-        model: what a model says to a request.
-    """
-
-    def __init__(
-        self,
-        entries: Iterable[Entry],
-        *,
-        heard: Mapping[str, Sequence[str]] = {},
-        settled: Iterable[str] = (),
-        others: Mapping[str, Sequence[Entry]] = {},
-        model: Callable[[Request], Sequence[Candidate]] | None = None,
-        settings: Dream | None = None,
-    ) -> None:
-        self.held = [e if e.digest else replace(e, digest=digest(repr(e))) for e in entries]
-        self._heard = heard
-        self._settled = frozenset(settled)
-        self._others = others
-        self._model = model
-        self._settings = settings or Dream()
-
-    def context(self, now: datetime = START + 60 * DAY, folder: str = "") -> Context:
+    def context(
+        self, now: datetime = START + 60 * DAY, folder: str = "", home: str = ""
+    ) -> Context:
         """What a pass is given."""
-        return Context(
-            project="/home/dev/shop",
-            session="",
-            now=now,
-            memory=self,
-            night=self,
-            folder=folder,
-            model="test" if self._model else "off",
-            tiers=("knowledge", "team", "global", "journal", "handoff"),
-        )
-
-    def get(self, entry_id: str) -> Entry | None:
-        """As `Memory.get`."""
-        return next((entry for entry in self.held if entry.id == entry_id), None)
-
-    def entries(self, *tiers: Tier) -> list[Entry]:
-        """As `Memory.entries`."""
-        return [entry for entry in self.held if entry.tier in tiers]
-
-    def search(self, query: Query) -> list[Hit]:
-        """As `Memory.search`: by shared words."""
-        words = set(tokens(query.text))
-        found = [
-            Hit(entry=e, score=float(share), snippet="", retriever="test")
-            for e in self.held
-            if e.tier in query.tiers or not query.tiers
-            if (share := len(words & set(tokens(f"{e.summary} {e.content}"))))
-        ]
-        return sorted(found, key=lambda hit: (-hit.score, hit.entry.id))[: query.limit]
-
-    def changed(self, tier: Tier, known: Mapping[str, str]) -> list[tuple[str, str, Entry | None]]:
-        """As `Memory.changed`."""
-        return [(e.id, e.digest, e) for e in self.held if e.tier == tier]
-
-    def news(self, *tiers: Tier) -> list[Entry]:
-        """As `Night.news`: everything."""
-        return sorted(self.entries(*tiers), key=lambda e: (e.stored, e.id))
-
-    def older(self, than: datetime, *tiers: Tier) -> list[Entry]:
-        """As `Night.older`."""
-        return [entry for entry in self.news(*tiers) if entry.stored < than]
-
-    def keyed(self, key: str) -> list[Entry]:
-        """As `Night.keyed`."""
-        found = [e for e in self.held if key and ("key", key) in e.extra]
-        return sorted(found, key=lambda e: (e.stored, e.id))
-
-    def heard(self, key: str) -> tuple[str, ...]:
-        """As `Night.heard`."""
-        own = [e.session for e in self.keyed(key) if e.session]
-        return tuple(dict.fromkeys((*self._heard.get(key, ()), *own)))
-
-    def settled(self, key: str) -> bool:
-        """As `Night.settled`."""
-        return key in self._settled
-
-    def threshold(self, name: str) -> float:
-        """As `Night.threshold`."""
-        return float(getattr(self._settings, name))
-
-    def ask(self, request: Request) -> Sequence[Candidate]:
-        """As `Night.ask`."""
-        return self._model(request) if self._model else ()
-
-    def others(self) -> Iterable[tuple[str, Sequence[Entry]]]:
-        """As `Night.others`."""
-        return self._others.items()
+        return super().context(now, folder, home)
 
 
 def record(day: float, session: str, **fields: Any) -> Entry:
