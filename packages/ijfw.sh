@@ -6,6 +6,17 @@
 # The interpreter is the one that IJFW noted in its folder, else that of the ijfw on PATH.
 
 home=${IJFW_HOME:-$HOME/.ijfw}
+# Clients take a project's .env into their environment: a folder in a project is no home of ours.
+if [ -n "$IJFW_HOME" ]; then
+    real=$(CDPATH= cd -P -- "$home" 2>/dev/null && pwd -P)
+    top=$(pwd -P)
+    up=$top
+    while [ -n "$up" ] && [ "$up" != / ]; do
+        [ -e "$up/.git" ] && top=$up && break
+        up=${up%/*}
+    done
+    case $real/ in "$top"/*) home=$HOME/.ijfw && unset IJFW_HOME ;; esac
+fi
 python=
 [ -r "$home/python" ] && IFS= read -r python <"$home/python"
 [ -n "$python" ] && [ -x "$python" ] || python=
@@ -17,6 +28,7 @@ other() {
     while [ -z "$found" ] && [ -n "$rest" ]; do
         folder=${rest%%:*}
         rest=${rest#*:}
+        case $folder in /*) ;; *) continue ;; esac # one that depends on where we are is no place
         [ -x "$folder/ijfw" ] && ! [ "$folder/ijfw" -ef "$0" ] && found=$folder/ijfw
     done
     [ -n "$found" ]

@@ -398,7 +398,9 @@ def main() -> None:
     home = b""
     try:
         script = sys.argv[0].encode("utf-8", "surrogateescape")
-        home = posix.environ.get(b"IJFW_HOME") or script.rpartition(b"/")[0] or b"."
+        # Where the script lies, and not what the environment says: clients take a project's `.env`
+        # into theirs, and what is unmarshalled and imported from here is code.
+        home = script.rpartition(b"/")[0] or posix.environ.get(b"IJFW_HOME") or b"."
         data = receive()
         if data and len(sys.argv) > 2 and posix.environ.get(b"IJFW_DISABLE", b"").lower() in OFF:
             call = Call(home, sys.argv[1], sys.argv[2], data)

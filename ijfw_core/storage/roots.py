@@ -65,7 +65,8 @@ def find(cwd: Path, env: Mapping[str, str], *, scope: str = "project") -> Roots:
     git it is the nearest folder above that has `.ijfw`, else `cwd` itself.
 
     Raises RefusedError for the home folder, `/`, a temp folder itself, a folder for secrets, a
-    folder of another owner, and where `.ijfw` is a symbolic link or a file.
+    folder of another owner, where `.ijfw` is a symbolic link or a file, and where IJFW_HOME lies
+    inside the project.
     """
     cwd = cwd.resolve()
     if forbidden(cwd):
@@ -77,6 +78,9 @@ def find(cwd: Path, env: Mapping[str, str], *, scope: str = "project") -> Roots:
         home = None
     project, checkout, folder = _locate(cwd, shared, home, scope)
     _check(project, shared)
+    if home is not None and env.get("IJFW_HOME") and home.is_relative_to(checkout):
+        # A client may have taken the variable from an `.env` that came with a clone.
+        raise RefusedError(f"IJFW_HOME is {home}, inside the project: no user's folder lies there")
     _check_folder(folder)
     return Roots(project, folder, checkout / FOLDER / "team", home or folder / "home")
 
