@@ -20,7 +20,7 @@ from ijfw_plugins.redact_secrets.tables import tables
 from ijfw_plugins.redact_secrets.views import all_views, encoded
 
 _RUN = lazy(r"[A-Za-z0-9_-]{14,}")
-_PLAIN_RUN = lazy(r"(?:[a-z_-]+|[0-9a-f]{8}[0-9a-f-]*)\Z")
+_PLAIN_RUN = lazy(r"(?:[a-z_-]+|(?![0-9a-f]{32}-[0-9a-f]{8}-)[0-9a-f]{8}[0-9a-f-]*)\Z")
 _QUOTE = lazy(r'\\.|"', re.S)
 _HALF_ESCAPE = lazy(r"\\u[0-9a-fA-F]{0,3}\Z")
 

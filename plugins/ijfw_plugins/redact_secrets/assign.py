@@ -72,7 +72,10 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
         'pw"',
     ),
 }
-FOREIGN = ("пароль", "密码", "密碼", "パスワード", "비밀번호")
+FOREIGN = (
+    *("пароль", "Пароль", "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "パスワード", "비밀번호"),
+    *("lösenord", "Lösenord", "şifre", "Şifre", "jelszó", "Jelszó"),
+)
 LONGEST = 4096  # characters of a quoted value that are looked at
 RUN = 1024  # of one without quotes; a longer one goes on as long as it looks encoded
 PROBE = 256  # characters by which a value is judged
@@ -84,27 +87,35 @@ _JOIN = lazy(
     (?:
       (?P<typed>:[ \t]{0,2}[&']?[A-Za-z][\w<>\[\].|?&' ]{0,30}?[ \t]{0,2}=[ \t]{0,4}(?=\\*["'`]))
      |(?P<line>(?:[ ]\([^()\n]{1,30}\))?
-         (?:[ \t]{0,4}|:[ \t]{0,4}(?=\r?\n\S)|:?[ \t]{0,4}(?=\r?\n\r?\n))
+         (?:[ \t]{0,4}|(?:[ ][a-z][\w -]{1,46})?:[ \t]{0,4}(?=\r?\n\S)
+           |(?:[ ][a-z][\w -]{1,46}(?=:))?:?[ \t]{0,4}(?=\r?\n\r?\n))
          \r?\n(?:\r?\n)?[ \t]{0,24}(?=\S{8,300}[ \t]{0,8}(?:\r?\n|\Z)))
      |(?P<op>(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}
-         (?:(?:\|\||[?+])?={1,3}|=>|:=?(?!:)|->|→|：|\|)
+         (?:(?:\|\||[?+])?={1,3}|=>|:=?(?![:?])|:-(?!>)|->|→|：|[|│┃║])
          >?(?![=>:])
+         (?:[ \t]{0,4}(?:process\.env|import\.meta\.env|ENV|os\.environ|env)
+            [.\[]?[\w"'\]]{0,48}[ \t]{0,4}
+            (?:\|\||\?\?|or)[ \t]{0,4}(?=\\*["'`]))?
          \*{0,2}[ \t]{0,12}(?:[|>][+-]?[ \t]{0,4}(?=\r?\n))?(?P<nl>(?:\r?\n[ \t]{1,24})?))
      |(?P<pair>\\*["']?[ \t]{0,4}(?:[,{]\s{0,40}|\s{1,40})-?[ \t]{0,4}\\*["']?
          (?:[A-Za-z]{0,12}[Vv]alue|val|default|content)\\*["']?[ \t]{0,4}[:=][ \t]{0,4})
      |(?P<args>\\*["']?[ \t]{0,2},[ \t]{0,4}(?=\\*["'`]))
+     |(?P<field>\\*["'](?:\)?\)?\.(?:type|fill|send_keys|sendKeys|setValue|type_text|typeText|enterText
+            |clear_and_type|press_sequentially|pressSequentially)\([ \t]{0,2})(?=\\*["'`]))
      |(?P<call>\([ \t]{0,2}(?=\\*["'`]))
      |(?P<xml></key>\s{0,40}<string>|\\*["']?>(?:</td>\s{0,20}<td[^>]{0,40}>|<!\[CDATA\[)?)
-     |(?P<prose>\\*["'`*]{0,3}(?:[ \t]+(?:for|of|on|to|at|in|I|used|we)\b[ \t]+[\w.@/ \t-]{1,40}?)?
+     |(?P<prose>\\*["'`*]{0,3}(?:[ \t]+(?:for|of|on|to|at|in|I|used|we|you|für|von|vom|zum|zur
+             |der|des|du|de|del|dela|della|da|do|dos|para|pour)\b
+           [ \t]+[\w.@/ \t-]{1,40}?)?
          (?:[ \t]+(?:is|(?:was|has[ ]been)[ ](?:changed|set|reset)[ ]to
-            |was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as|ist|lautet|est|es|è)\b
+            |was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as|ist|lautet|est|es|è|é)\b
             (?:[ ](?:now|set[ ]to|still|currently))?[ \t]*:?
           |(?<=[\w)])[ ]?[:=](?![:=])|[ \t]?[是为為は][：:]?)[ \t]*)
      |(?P<space>\\*["'`*]{0,2}[ \t]{1,8})
     )""",
     re.X,
 )
-_QUOTE = lazy(r"[bBrRfFuU@$]{0,2}(\\*[\"']|`{1,3}|&quot;|&#3[49];|“|‘|\*\*(?=\w))")
+_QUOTE = lazy(r"[bBrRfFuUN@$]{0,2}(\\*[\"']|`{1,3}|&quot;|&#3[49];|“|‘|\*\*(?=\w))")
 _WRAPPER = lazy(
     r"(?:\[|\(|\{|!!str |new |[A-Za-z_][\w.]{2,40}\((?:[a-z]{1,10}=)?|[A-Za-z]{1,12}::from\()"
     r"[ \t]{0,2}(?=[bBrRfF]?\\*[\"'`])"
@@ -121,7 +132,7 @@ _ARGUMENT = lazy(r"[A-Za-z_]\w*=[\w.]*")
 _LABEL = lazy(r"[ \t>*-]{0,8}(?:[A-Za-z]{1,14} ){0,6}\Z")
 _ENCODED = lazy(r"[A-Za-z0-9+/=_.-]*+")
 _NEXT = lazy(
-    r"[，。；、]|&(?=[\w.\[\]-]{1,60}=)|&amp;|&quot;|%26(?=\w)|\[REDACTED|\]\[REDACTED"
+    r"[，。；、]|-\](?=\{\+|\s|\Z)|\+\}|&(?=[\w.\[\]-]{1,60}=)|&amp;|&quot;|%26(?=\w)|\[REDACTED|\]\[REDACTED"
     r"|;(?=[\w .-]{1,40}=|\s|$|(?:return|var|let|const)\b|[\w$]{1,30}[.({\[])"
     r"|[,;|](?=\\*[\"']?[\w.-]{1,40}\\*[\"']?[ ]?[=:])"
 )
@@ -194,8 +205,11 @@ class _Reader:
         how = match.lastgroup or "op"
         if match.group("xml") == ">" and (start == 0 or text[start - 1] not in "<:/"):
             return None
-        if how == "line" and not _LABEL.fullmatch(
-            text, text.rfind("\n", max(0, start - 60), start) + 1, start
+        announced = kind == "password" and ":" in match.group() and match.group().count("\n") > 1
+        if (
+            how == "line"
+            and not announced
+            and not _LABEL.fullmatch(text, text.rfind("\n", max(0, start - 60), start) + 1, start)
         ):
             return None
         if kind == "webhook":
@@ -258,6 +272,8 @@ class _Reader:
         shouted = name.isupper() and "_" in name
         if how == "space":
             return (flag or quoted or shouted) and words_alone(value, 10 if quoted else 8)
+        if how == "prose":
+            return quoted and words_alone(value, 10)
         if how not in ("op", "pair", "xml") and not (how == "args" and shouted):
             return False
         if not quoted and self._text[end : end + 1] not in _ENDS:
@@ -284,7 +300,7 @@ def strong(value: str, kind: str, how: str, *, quoted: bool, flag: bool, name: s
         return token_like(value, 16) and (random_looking(value) or hex_like(value, 32))
     if how == "prose" or (how == "space" and not flag):
         return _said(value, kind, how, quoted=quoted, name=name)
-    if how == "args" or how == "call":
+    if how in ("args", "call", "field"):
         if kind == "password":
             return prose_password(value)
         return token_like(value, 16) and (kind != "key" or random_looking(value))
@@ -309,7 +325,8 @@ def _assigned(value: str, kind: str, name: str, *, quoted: bool, flag: bool) -> 
     if kind == "password":
         return short or password_like(value, quoted or flag)
     if kind == "secret":
-        return short or token_like(value, 12) or prose_password(value)
+        spaced = quoted and " " in value and password_like(value, True)
+        return short or spaced or token_like(value, 12) or prose_password(value)
     if kind == "token":
         if len(value) < 16 and any(c.isdigit() for c in value) and random_looking(value):
             return True

@@ -14,7 +14,8 @@ def _set(words: str) -> frozenset[str]:
 PASSWORD = _set(
     "password passwords passwd passphrase passcode pwd pass pw passwort kennwort passe clave "
     "parola wachtwoord heslo haslo hasło "
-    "contraseña contrasena senha пароль 密码 密碼 パスワード 비밀번호 "
+    "contraseña contrasena senha lösenord salasana adgangskode "
+    "şifre jelszó 口令 пароль 密码 密碼 パスワード 비밀번호 "
     "dbpass userpass smtppass mypass "
     "adminpass rootpass sudopass ftppass mailpass ldappass requirepass masterauth psk "
     "storepass keypass passin passout"
@@ -25,7 +26,7 @@ TOKEN = _set(
     "secretkey accesskey privatekey clientsecret appsecret appkey apisecret authkey "
     "licensekey license licence webhook signingkey encryptionkey masterkey sharedkey "
     "accountkey csrf xsrf csrftoken totp otp mnemonic seed salt pepper sas connectionstring "
-    "sessiontoken sessionkey deploykey xoxb dsn sid sessid"
+    "密钥 密鑰 令牌 sessiontoken sessionkey deploykey xoxb dsn sid sessid"
 )
 _NO_PASS = _set(
     "bypass compass trespass surpass encompass overpass underpass allpass lowpass highpass"
@@ -99,6 +100,8 @@ def name_kind(name: str) -> str:
     if at < 0:
         return ""
     word, before, after = words[at], words[:at], words[at + 1 :]
+    if word == "secret" and after == ["id"]:
+        return "token"  # of an account of Consul or Vault; a name is not strong enough
     if any(other in _ABOUT for other in after) and not _url_of_webhook(word, after):
         return ""
     if any(other in _NOT_BEFORE for other in before[-2:]):

@@ -24,6 +24,7 @@ _TAIL = lazy(r"(?:[A-Za-z0-9+/=]{1,128}(?:\\+[nr]|\s|[\"'+,>|]){0,24})+\Z")
 _COOKIE = lazy(
     r"(?:set-)?cookies?[\"'\]]{0,2}\s{0,3}(?:=>|[:=,])\s{0,3}[\"'`]?(?=[^\s;=]{1,80}=)", re.I
 )
+_CURL_COOKIE = lazy(r"curl\b[^\n|;]{0,400}? -b ?[\"']?(?=[^\s;=\"']{1,80}=)")
 _CRUMB = lazy(r"([^\s;=\"',]{1,80})=([^;\s\"'`\\<>]{0,4096})")
 _CRUMB_END = lazy(r"[\"'`\n\\]|\Z")
 _JAR = lazy(r"cookies?\\*[\"']?\s{0,3}[=:]\s{0,3}\{(?=\s{0,40}\\*[\"'])", re.I)
@@ -55,10 +56,16 @@ _YAML_DATA = lazy(r"^([ \t]{0,40})(?:data|stringData):[ \t]*\r?\n", re.M)
 _YAML_ITEM = lazy(
     r"([ \t]{1,60})([\w.-]{1,128}):[ \t]+(?:[|>][+-]?[ \t]*)?[\"']?([^\s\"'\\][^\n\"'\\]{0,8192})?"
 )
+# Items of a Secret that are none: accounts, places and certificates.
+_OPEN_ITEM = lazy(
+    r"(?:\w{1,12}[_-])?(?:user(?:name)?|host(?:name)?|port|database|dbname|region|email)|\w{1,12}\.crt",
+    re.I,
+)
 _YAML_MORE = lazy(r"[ \t]{1,60}([^\s\"'\\][^\n\"'\\]{0,8192})")
 _JSON_DATA = lazy(r"[\"'](?:data|stringData)[\"']\s{0,4}:\s{0,4}\{([^{}]{1,16000})\}")
 _JSON_ITEM = lazy(r"[\"'][\w.-]{1,128}[\"']\s{0,4}:\s{0,4}[\"']([^\"'\\]{1,8192})[\"']")
 
+_MAILGUN = lazy(r"[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}")
 _DISCORD = lazy(
     r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,45}"
 )
@@ -70,11 +77,18 @@ def structures(text: str, lower: str, runs: list[str]) -> Iterator[Found]:
         yield from private_keys(text)
     if "cookie" in lower:
         yield from cookies(text, lower)
+    if "curl" in lower and " -b" in text:
+        yield from _cookies_of_curl(text)
     if "Secret" in text and "kind" in text:
         yield from kubernetes(text)
     for opened, closed in (("<private>", "</private>"), ("&lt;private&gt;", "&lt;/private&gt;")):
         if opened in lower:
             yield from _tagged(lower, opened, closed)
+    for run in {run for run in runs if len(run) == 50 and run[32] == run[41] == "-"}:
+        at = text.find(run) if _MAILGUN.fullmatch(run) else -1
+        while at >= 0:
+            yield Found(at, at + len(run), "mailgun-key")
+            at = text.find(run, at + len(run))
     if any(23 <= len(run) <= 28 and run[0] in "MNO" for run in runs):
         for match in _DISCORD.finditer(text):
             yield Found(match.start(), match.end(), "discord-bot")
@@ -175,6 +189,15 @@ def cookies(text: str, lower: str) -> Iterator[Found]:
         at = lower.find("cookie", max(after, at + 6))
 
 
+def _cookies_of_curl(text: str) -> Iterator[Found]:
+    """The session values of `curl -b 'a=b; c=d'`."""
+    for command in _CURL_COOKIE.finditer(text):
+        limit = _CRUMB_END.search(text, command.end(), command.end() + 8192)
+        for crumb in _CRUMB.finditer(text, command.end(), limit.start() if limit else len(text)):
+            if _session(crumb.group(1), crumb.group(2)):
+                yield Found(crumb.start(2), crumb.end(2), "cookie")
+
+
 def _session(name: str, value: str) -> bool:
     if name.lower() in _ATTRIBUTE or placeholder(value) or reference(value, True) or len(value) < 8:
         return False
@@ -215,7 +238,9 @@ def _items(text: str, data: re.Match[str], high: int) -> Iterator[Found]:
             return
         item = _YAML_ITEM.match(text, at, line_end)
         more = _YAML_MORE.match(text, at, line_end) if item is None else None
-        if item and item.group(3):
+        if item and _OPEN_ITEM.fullmatch(item.group(2)):
+            pass
+        elif item and item.group(3):
             value = item.group(3).rstrip()
             if not reference(value[:256], True) and not placeholder(value[:256]):
                 yield Found(item.start(3), item.start(3) + len(value), "kubernetes-secret")
