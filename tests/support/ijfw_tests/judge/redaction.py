@@ -36,7 +36,16 @@ def redactor() -> Callable[[str], str]:
 def judge_cases(seed: str = "1") -> list[Case]:
     """The judge's cases with their values made from `seed`."""
     found: list[Case] = []
-    for part in ("tokens", "structures", "pairs", "second", "third", "fourth", "fourth_tokens"):
+    for part in (
+        "tokens",
+        "structures",
+        "pairs",
+        "second",
+        "third",
+        "fourth",
+        "fourth_tokens",
+        "fifth",
+    ):
         for number, case in enumerate(_templates(part)):
             template = case["text"]
             if case.get("unescape"):
@@ -44,7 +53,7 @@ def judge_cases(seed: str = "1") -> list[Case]:
             text, secrets = fill(template, f"{seed}:{part}:{number}")
             name = f"{part}-{number}-{case['kind']}"
             found.append(case | {"name": name, "text": text, "secrets": secrets})
-    for part in ("harmless", "harmless_second", "harmless_fourth"):
+    for part in ("harmless", "harmless_second", "harmless_fourth", "harmless_fifth"):
         for kind, group in toml(f"redaction_{part}").items():
             for number, template in enumerate(group["texts"]):
                 text, _ = fill(template, f"{seed}:{kind}:{number}")
