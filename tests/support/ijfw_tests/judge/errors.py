@@ -20,7 +20,11 @@ def judge_failures() -> list[Case]:
     """The judge's outputs of commands that failed."""
     return [
         {"name": f"{mark}failure-{n}", "failed": None, **case}
-        for part, mark in (("errors_failures", ""), ("errors_failures_second", "second-"))
+        for part, mark in (
+            ("errors_failures", ""),
+            ("errors_failures_second", "second-"),
+            ("errors_failures_third", "third-"),
+        )
         for n, case in enumerate(toml(part)["case"])
     ]
 
@@ -28,9 +32,10 @@ def judge_failures() -> list[Case]:
 def judge_benign() -> list[Case]:
     """The judge's outputs that report no failure."""
     return [
-        {"name": f"benign-{n}-{k}", "command": case["command"], "exit": case.get("exit")}
+        {"name": f"{mark}benign-{n}-{k}", "command": case["command"], "exit": case.get("exit")}
         | {"text": text}
-        for n, case in enumerate(toml("errors_benign")["case"])
+        for part, mark in (("errors_benign", ""), ("errors_benign_third", "third-"))
+        for n, case in enumerate(toml(part)["case"])
         for k, text in enumerate(case["texts"])
     ]
 
