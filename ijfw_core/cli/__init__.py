@@ -24,7 +24,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "bench": ("bench", "bench", "Measure recall on a labelled set."),
     "synthesize": ("synthesize", "synthesize", "What a model would be sent."),
     "usage": ("synthesize", "usage", "What models were sent, and what it cost."),
-    "plugins": ("plugins", "plugins", "List, enable, disable and inspect plugins."),
+    "plugins": ("plugins", "plugins", "List, enable, inspect, start and check plugins."),
     "config": ("plugins", "config", "Show every setting and where it comes from."),
     "keys": ("keys", "keys", "Keep a model provider's API key in the system's keyring."),
     "consent": ("consent", "consent", "Whether this project's sessions may be remembered."),

@@ -11,10 +11,11 @@ from typing import Any
 import click
 import msgspec
 
+from ijfw_core.cli import authors
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say, table, warn
 from ijfw_core.errors import IjfwError, NotFoundError, RefusedError, UsageError
 from ijfw_core.loading import config as configuration
-from ijfw_core.loading import guard, inventory, loader, selection
+from ijfw_core.loading import fields, guard, inventory, loader, selection
 from ijfw_core.loading import trust as trusting
 from ijfw_core.loading.config import Config
 from ijfw_core.loading.hooks import SPECS
@@ -28,7 +29,7 @@ SECRET_WORDS = ("key", "token", "secret", "password")
 
 @click.group(epilog="Example: ijfw plugins list --hook redact")
 def plugins() -> None:
-    """List, enable, disable and inspect plugins."""
+    """List, enable, disable and inspect plugins; start and check one of your own."""
 
 
 @plugins.command("list", epilog="Example: ijfw plugins list --json")
@@ -140,8 +141,14 @@ def info(ctx: click.Context, name: str, as_json: bool) -> None:
         say(f"{field}: {', '.join(value) if isinstance(value, tuple) else value}")
     if settings:
         say(f"\n[plugins.{name}]")
-        columns = ("key", "type", "default", "value")
+        columns = ("key", "type", "default", "value", "about")
         table(columns, [tuple(str(line[column]) for column in columns) for line in settings])
+    elif row.status == "off":
+        say("Its settings are shown where it is enabled; `ijfw plugins check` runs it for a look.")
+
+
+for command in (authors.new, authors.check):
+    plugins.add_command(command)
 
 
 @click.group("config", epilog="Example: ijfw config show")
@@ -248,30 +255,23 @@ def _text(value: Any) -> str:
 
 
 def _settings_of(found: Found, current: Any) -> list[dict[str, Any]]:
-    """The keys of a plugin's Config with type, default and value."""
+    """The keys of a plugin's Config with type, default, value and what its author says of it."""
     if current is None:
         return []
     return guard.run(
         lambda: [
             {
-                "key": field.encode_name,
-                "type": getattr(field.type, "__name__", str(field.type)),
-                "default": _default(field),
-                "value": _plain(field.encode_name, getattr(current, field.name)),
+                "key": field.key,
+                "type": field.type,
+                "default": _plain(field.key, field.default),
+                "value": _plain(field.key, getattr(current, field.name)),
+                "about": field.about,
             }
-            for field in msgspec.structs.fields(type(current))
+            for field in fields.describe(type(current))
         ],
         guard.CALL_SECONDS,
         quote=True,
     )
-
-
-def _default(field: Any) -> Any:
-    if field.default is not msgspec.NODEFAULT:
-        return _plain(field.encode_name, field.default)
-    if field.default_factory is not msgspec.NODEFAULT:
-        return _plain(field.encode_name, field.default_factory())
-    return None
 
 
 def _plain(key: str, value: Any) -> Any:

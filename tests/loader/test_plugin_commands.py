@@ -167,8 +167,8 @@ def test_info_shows_settings(imported: Callable[[], bool], home: Path) -> None:
         file.write("[plugins.fixture-redact]\nprefix = 'BUG'\n")
     done = spawn("plugins", "info", "fixture-redact", "--json")
     assert json.loads(done.stdout)["settings"] == [
-        {"key": "prefix", "type": "str", "default": "ACME", "value": "BUG"},
-        {"key": "digits", "type": "int", "default": 4, "value": 4},
+        {"key": "prefix", "type": "str", "default": "ACME", "value": "BUG", "about": ""},
+        {"key": "digits", "type": "int", "default": 4, "value": 4, "about": ""},
     ]
     assert ijfw("plugins", "info", "nowhere").exit_code == 1
 
