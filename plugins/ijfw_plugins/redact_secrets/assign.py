@@ -13,6 +13,7 @@ from ijfw_plugins.redact_secrets.names import name_kind
 from ijfw_plugins.redact_secrets.values import (
     hex_like,
     password_like,
+    phrase_of_words,
     placeholder,
     prose_password,
     random_looking,
@@ -74,6 +75,7 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
 }
 FOREIGN = (
     *("пароль", "Пароль", "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "パスワード", "비밀번호"),
+    *("schlüssel", "Schlüssel", "clé", "jeton", "Jeton", "ключ", "токен"),
     *("lösenord", "Lösenord", "şifre", "Şifre", "jelszó", "Jelszó"),
 )
 LONGEST = 4096  # characters of a quoted value that are looked at
@@ -85,11 +87,15 @@ _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 _JOIN = lazy(
     r"""(?P<rest>(?:(?![是为為は])[\w.-]){0,40}+)
     (?:
-      (?P<typed>:[ \t]{0,2}[&']?[A-Za-z][\w<>\[\].|?&' ]{0,30}?[ \t]{0,2}=[ \t]{0,4}(?=\\*["'`]))
+      (?P<typed>(?::[ \t]{0,2}[&']?|[ \t]{1,2}(?=[a-z]))
+         [A-Za-z][\w<>\[\].|?&' ]{0,30}?[ \t]{0,2}=[ \t]{0,4}
+         (?=(?:[A-Za-z][\w.]{1,30}\((?:[a-z]{1,10}=)?)?\\*["'`]))
      |(?P<line>(?:[ ]\([^()\n]{1,30}\))?
-         (?:[ \t]{0,4}|(?:[ ][a-z][\w -]{1,46})?:[ \t]{0,4}(?=\r?\n\S)
-           |(?:[ ][a-z][\w -]{1,46}(?=:))?:?[ \t]{0,4}(?=\r?\n\r?\n))
-         \r?\n(?:\r?\n)?[ \t]{0,24}(?=\S{8,300}[ \t]{0,8}(?:\r?\n|\Z)))
+         (?:[ \t]{0,4}|(?:[ ][a-z][\w ()-]{1,46})?:[ \t]{0,4}(?=\r?\n\S)
+           |(?:[ ][a-z][\w ()-]{1,46}(?=:))?:?[ \t]{0,4}(?=\r?\n\r?\n))
+         \r?\n(?:\r?\n)?(?:```\w{0,10}\r?\n)?[ \t]{0,24}(?=\S{8,300}[ \t]{0,8}(?:\r?\n|\Z)))
+     |(?P<pair>\\*["']?[ \t]{0,4}(?:(?:[:=][ \t]{0,4})?[,{]\s{0,40}|\s{1,40})-?[ \t]{0,4}\\*["']?
+         (?:[A-Za-z]{0,12}[Vv]alue|val|default|content)\\*["']?[ \t]{0,4}[:=][ \t]{0,4})
      |(?P<op>(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}
          (?:(?:\|\||[?+])?={1,3}|=>|:=?(?![:?])|:-(?!>)|->|→|：|[|│┃║])
          >?(?![=>:])
@@ -97,14 +103,18 @@ _JOIN = lazy(
             [.\[]?[\w"'\]]{0,48}[ \t]{0,4}
             (?:\|\||\?\?|or)[ \t]{0,4}(?=\\*["'`]))?
          \*{0,2}[ \t]{0,12}(?:[|>][+-]?[ \t]{0,4}(?=\r?\n))?(?P<nl>(?:\r?\n[ \t]{1,24})?))
-     |(?P<pair>\\*["']?[ \t]{0,4}(?:[,{]\s{0,40}|\s{1,40})-?[ \t]{0,4}\\*["']?
-         (?:[A-Za-z]{0,12}[Vv]alue|val|default|content)\\*["']?[ \t]{0,4}[:=][ \t]{0,4})
      |(?P<args>\\*["']?[ \t]{0,2},[ \t]{0,4}(?=\\*["'`]))
      |(?P<field>\\*["'](?:\)?\)?\.(?:type|fill|send_keys|sendKeys|setValue|type_text|typeText|enterText
-            |clear_and_type|press_sequentially|pressSequentially)\([ \t]{0,2})(?=\\*["'`]))
+            |clear_and_type|press_sequentially|pressSequentially)\([ \t]{0,2}
+          |[)\]]{1,2}[ \t]{0,3}
+             (?:\{|\?\?|\?:|\|\||or|\.(?:unwrap_or|orElse|getOrElse)\()[ \t]{0,3})
+         (?=\\*["'`]))
      |(?P<call>\([ \t]{0,2}(?=\\*["'`]))
-     |(?P<xml></key>\s{0,40}<string>|\\*["']?>(?:</td>\s{0,20}<td[^>]{0,40}>|<!\[CDATA\[)?)
-     |(?P<prose>\\*["'`*]{0,3}(?:[ \t]+(?:for|of|on|to|at|in|I|used|we|you|für|von|vom|zum|zur
+     |(?P<xml></(?:[Kk]ey|[Nn]ame)>\s{0,40}<(?:string|[Vv]alue)>
+         |</(?:t[hd]|dt|b|strong|label|span)>\s{0,20}<(?:td|dd|code|span)[^<>]{0,40}>(?:<code>)?
+         |\\*["']?>(?:</td>\s{0,20}<td[^>]{0,40}>|<!\[CDATA\[)?)
+     |(?P<prose>\\*["'`*]{0,3}(?:[ ]API(?=[ ]))?
+           (?:[ \t]+(?:for|of|on|to|at|in|I|used|we|you|für|von|vom|zum|zur
              |der|des|du|de|del|dela|della|da|do|dos|para|pour)\b
            [ \t]+[\w.@/ \t-]{1,40}?)?
          (?:[ \t]+(?:is|(?:was|has[ ]been)[ ](?:changed|set|reset)[ ]to
@@ -117,14 +127,17 @@ _JOIN = lazy(
 )
 _QUOTE = lazy(r"[bBrRfFuUN@$]{0,2}(\\*[\"']|`{1,3}|&quot;|&#3[49];|“|‘|\*\*(?=\w))")
 _WRAPPER = lazy(
-    r"(?:\[|\(|\{|!!str |new |[A-Za-z_][\w.]{2,40}\((?:[a-z]{1,10}=)?|[A-Za-z]{1,12}::from\()"
-    r"[ \t]{0,2}(?=[bBrRfF]?\\*[\"'`])"
+    r"(?:\[\]byte\(|\[|\(|\{|!!str |new |[A-Za-z_][\w.]{2,40}\((?:[a-z]{1,10}=)?"
+    r"|[A-Za-z]{1,12}::from\()[ \t]{0,2}(?=[bBrRfF]?\\*[\"'`])"
 )
 _CLOSING = {"“": "”", "‘": "’"}
 _PLAIN = lazy(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*+)*+")
 # A word, a dotted name or a call in lower case: no secret, whatever its name.
-_DULL = lazy(r"[A-Za-z_$]?[a-z_.-]*+(?:\(|[\s,;)\]}\[\\]|\Z)|\\*(\"|')[A-Za-z_]?[a-z_. -]*+\\*\1")
-_MAYBE_WORDS = lazy(r"\\*[\"']?[a-z]{8,64}(?![\w(.-])")
+_DULL = lazy(
+    r"[A-Za-z_$]?[a-z_.-]*+(?:\((?!(?:[a-z]{1,10}=)?\\*[\"'])|[\s,;)\]}\\]|\[(?!\]byte)|\Z)"
+    r"|\\*(\"|')[A-Za-z_]?[a-z_. -]*+\\*\1"
+)
+_MAYBE_WORDS = lazy(r"\\*[\"']?[a-z]{8,64}(?![\w(.-])|\\*[\"'](?:[a-z]{3,9}[ -]){3}")
 _ENDS = frozenset(("", "\n", "\r", ";", "&", " ", "<", '"', "'", "\\"))
 # Names that may hold a password of letters alone begin so.
 _WORDS_AFTER = ("pass", "Pass", "PASS", "pwd", "Pwd", "PWD", "psk", "secret", "Secret", "SECRET")
@@ -269,6 +282,8 @@ class _Reader:
         """A password of letters alone, where name and value are joined as settings are."""
         if kind not in ("password", "secret"):
             return False
+        if " " in value and quoted and how in ("op", "prose", "space"):
+            return "phrase" in name.lower() and phrase_of_words(value)
         shouted = name.isupper() and "_" in name
         if how == "space":
             return (flag or quoted or shouted) and words_alone(value, 10 if quoted else 8)

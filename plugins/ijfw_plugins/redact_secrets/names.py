@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from ijfw_plugins.redact_secrets.lazy import lazy
 
-_WORDS = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-zß-öø-ÿ]+|[0-9]+|[^\W\d_a-zA-Z]+")
+_WORDS = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-zß-öø-ž]+|[0-9]+|[^\W\d_a-zA-Z]+")
 
 
 def _set(words: str) -> frozenset[str]:
@@ -26,7 +26,8 @@ TOKEN = _set(
     "secretkey accesskey privatekey clientsecret appsecret appkey apisecret authkey "
     "licensekey license licence webhook signingkey encryptionkey masterkey sharedkey "
     "accountkey csrf xsrf csrftoken totp otp mnemonic seed salt pepper sas connectionstring "
-    "密钥 密鑰 令牌 sessiontoken sessionkey deploykey xoxb dsn sid sessid"
+    "密钥 密鑰 令牌 schlüssel clé jeton ключ токен "
+    "sessiontoken sessionkey deploykey xoxb dsn sid sessid"
 )
 _NO_PASS = _set(
     "bypass compass trespass surpass encompass overpass underpass allpass lowpass highpass"

@@ -250,6 +250,16 @@ def words_alone(value: str, size: int) -> bool:
     return len(value) >= 11 or not _SHORT_END.search(value)
 
 
+_PHRASE = lazy(r"[a-z]{3,9}(?:[ -][a-z]{3,9}){3,9}")
+_SAID = _set("the for your you enter type please with and must not has pass phrase key word")
+
+
+def phrase_of_words(value: str) -> bool:
+    """Four to ten short words that make no sentence, as passphrases are made by lot."""
+    words = value.replace("-", " ").split()
+    return _PHRASE.fullmatch(value) is not None and _SAID.isdisjoint(words)
+
+
 def short_strong(value: str) -> bool:
     """Six or seven letters and digits, as weak passwords in environments are."""
     digits = sum(c.isdigit() for c in value)
