@@ -10,10 +10,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-from ijfw_tests.judge import calibration, duplicates, errors, feedback, redaction
+from ijfw_tests.judge import calibration, duplicates, errors, feedback, lessons, redaction
 from ijfw_tests.judge.table import Row, render
 
-STAGES = (redaction, errors, feedback, calibration, duplicates)
+STAGES = (redaction, errors, feedback, calibration, duplicates, lessons)
 
 
 def main(arguments: list[str]) -> int:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ijfw_core.synthesis import ModelError, prompt, reply
+from ijfw_core.synthesis import ModelError, grounding, prompt, reply
 from ijfw_hookspecs import Candidate, Entry, Request
 from ijfw_tests.models.desk import fixed, wish
 
@@ -167,7 +167,8 @@ def test_no_text_raises_anything_else(summary: str, content: str) -> None:
 def test_long_texts_cost_little(piece: str) -> None:
     """Linear patterns: a quadratic one would take minutes here."""
     text = piece * (60_000 // len(piece))
-    assert reply.objection("use pytest, not unittest", f"{text} zz9", text, text)
+    heard = grounding.Heard(text, text, text)
+    assert grounding.objection("use pytest, not unittest", f"{text} zz9", heard)
 
 
 # --- what is sent --------------------------------------------------------------------------------
