@@ -1,5 +1,7 @@
 """The judge itself: a stage under its bar fails, whatever stands in the sets."""
 
+import re
+
 import pytest
 
 from ijfw_tests.judge import duplicates, errors, feedback, redaction, sets
@@ -54,7 +56,7 @@ def test_sets_are_large_and_a_third_is_closed(cases: list[sets.Case], least: int
 def test_the_line_of_each_failure_stands_in_its_output() -> None:
     for case in errors.judge_failures():
         for line in errors._list(case["line"]):
-            assert line in case["text"], case["name"]
+            assert line in re.sub(r"\x1b\[[\d;]*m", "", case["text"]), case["name"]
 
 
 def test_the_table_names_what_failed() -> None:

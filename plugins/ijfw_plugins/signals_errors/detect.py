@@ -262,7 +262,12 @@ def _complaint(text: str, command: Command) -> Found | None:
     names = {words(piece).partition(" ")[0] for stage in command.stages for piece in stage}
     for line in text.split("\n", 400)[:400]:
         name, colon, rest = line.strip().partition(": ")
-        if colon and name.rpartition("/")[2] in names and word("trouble").search(rest):
+        if (
+            colon
+            and name.rpartition("/")[2] in names
+            and word("trouble").search(rest)
+            and not word("fine").search(rest)
+        ):
             return Found(_short(line.strip()), derive(rest))
     return None
 
