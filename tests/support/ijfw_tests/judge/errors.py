@@ -24,6 +24,7 @@ def judge_failures() -> list[Case]:
             ("errors_failures", ""),
             ("errors_failures_second", "second-"),
             ("errors_failures_third", "third-"),
+            ("errors_failures_fourth", "fourth-"),
         )
         for n, case in enumerate(toml(part)["case"])
     ]
@@ -34,7 +35,11 @@ def judge_benign() -> list[Case]:
     return [
         {"name": f"{mark}benign-{n}-{k}", "command": case["command"], "exit": case.get("exit")}
         | {"text": text}
-        for part, mark in (("errors_benign", ""), ("errors_benign_third", "third-"))
+        for part, mark in (
+            ("errors_benign", ""),
+            ("errors_benign_third", "third-"),
+            ("errors_benign_fourth", "fourth-"),
+        )
         for n, case in enumerate(toml(part)["case"])
         for k, text in enumerate(case["texts"])
     ]
