@@ -226,13 +226,15 @@ def _ended(place: Roots) -> set[tuple[str, int]]:
 
 
 def be_nice() -> None:
-    """Give way to everyone; a session of its own also has a niceness of its own."""
+    """Give way to everyone. A session of its own also has a niceness of its own; that of another
+    is left alone, for it holds a person's shell and all that runs there."""
     import signal
 
     signal.alarm(LIFE_SECONDS)
     os.nice(max(0, 19 - os.nice(0)))
-    with contextlib.suppress(OSError):
-        Path("/proc/self/autogroup").write_text("19")
+    if os.getsid(0) == os.getpid():
+        with contextlib.suppress(OSError):
+            Path("/proc/self/autogroup").write_text("19")
 
 
 if __name__ == "__main__":
