@@ -24,6 +24,8 @@ WEAK = 35  # rank of rules that only know words: they take no sums of a report
 WRAPPER = 20  # rank of lines that only repeat that something failed
 AROUND = 4000  # characters before and after a line in which its signature is looked for
 FEW = 4  # lines of an output that can be a complaint and nothing else
+SPECIFIC = 41  # rank from which a rule looks at more than words of failure
+SHORT = 5  # lines of an output in which a complaint is believed without a status
 LINE = 4096  # longer lines are cut at a blank
 
 _ANSI = re.compile(
@@ -48,7 +50,7 @@ _CODE = re.compile(
     r"(?:^|[(\s:])([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?=\)|:(?!:))|(?:^|\s)(?!Failure/)([A-Z][a-z]+/[A-Z]\w+):|"
     r"(?:[\[(]|• )([a-z][a-z\d]+(?:[-_][a-z\d]+)*)[\])]?$|^[a-z]{3,12}\[([a-z][a-z-]+)\]:"
 )
-_CODE_FIELD = re.compile(r"\bcode: '([A-Z_]+)'")
+_CODE_FIELD = re.compile(r"\bcode: '([A-Z_\d]*[A-Z][A-Z_\d]*)'")
 _LEVEL = {"failed": 0, "likely": 1, "always": 2}
 
 
@@ -112,13 +114,20 @@ def _untold(text: str, command: Command, reader: bool) -> Found | None:
         return None
     if reader or guards.asks(command):
         return _complaint(text, command) if text.count("\n") <= FEW else None
-    return _best(text, "likely") or _complaint(text, command)
+    return _best(text, "likely") or _complaint(text, command) or _alone(text)
 
 
-def _best(text: str, least: str, *, own: bool = False) -> Found | None:
+def _alone(text: str) -> Found | None:
+    """An output so short that its complaint is all there is, from a command that does not tell."""
+    if sum(1 for line in text.split("\n", 3 * SHORT) if line.strip()) > SHORT:
+        return None
+    return None if guards.green_after(text, 0) else _best(text, "failed", floor=SPECIFIC)
+
+
+def _best(text: str, least: str, *, own: bool = False, floor: int = 0) -> Found | None:
     best: _Hit | None = None
     for rule in rules():
-        if best is not None and rule.rank < best.rule.rank:
+        if rule.rank < (floor if best is None else best.rule.rank):
             break
         if _LEVEL[rule.sure] < _LEVEL[least] or (own and not rule.own):
             continue
