@@ -1,21 +1,20 @@
 """Recall in a warm process against raw FTS5 on the same texts, in interleaved pairs.
 
 Bars: median time at most 1.0 of FTS5's `ORDER BY rank LIMIT 10` at 10,000 entries and 0.6 at
-100,000; 2.0 where entries stand in sessions, for FTS5 does not look at neighbours. A tenth more is
-the noise of a busy machine. An unchanged index is looked at in at most 0.3 of a bare interpreter's
-start. A million entries (bar 0.5) take minutes to build: they run with IJFW_BENCH_MILLION=1.
+100,000. Where entries stand in sessions 1.5 is reached: FTS5 does not look at neighbours. A tenth
+more is the noise of a busy machine. An unchanged index is looked at in at most 0.3 of a bare
+interpreter's start. A million entries (bar 0.5) take minutes to build: they run with
+IJFW_BENCH_MILLION=1.
 """
 
+import math
 import os
-import random
 import sqlite3
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,46 +26,9 @@ from ijfw_core.recall import search as recall
 from ijfw_hookspecs import Context, Entry, Hit, Query, Tier
 from ijfw_plugins import search_bm25
 from ijfw_plugins.search_bm25 import database, engine
+from ijfw_tests.texts import NOW, Texts
 
-NOW = datetime(2026, 5, 1, tzinfo=UTC)
 SET = Path(__file__).parents[1] / "recall" / "recall-set.jsonl"
-WORDS = 50_000
-COMMON = 60  # the commonest words are in no query: stop words of a made-up language
-
-
-class Texts:
-    """Made-up texts whose words are as unequal as those of a language (Zipf, exponent 1.05)."""
-
-    def __init__(self, seed: int) -> None:
-        self.chance = random.Random(seed)
-        letters = "abcdefghijklmnopqrstuvwxyz"
-        self.words = [
-            "".join(self.chance.choices(letters, k=self.chance.randint(3, 9))) + letters[n % 26]
-            for n in range(WORDS)
-        ]
-        self.weights = list(accumulate(1 / (n + 1) ** 1.05 for n in range(WORDS)))
-
-    def entry(self, number: int, sessions: int) -> Entry:
-        """An entry of about 42 words; `sessions` entries share a session, 0 = none does."""
-        words = self.chance.choices(self.words, cum_weights=self.weights, k=42)
-        return Entry(
-            id=f"e{number}",
-            kind="observation",
-            summary=" ".join(words[:8]),
-            content=" ".join(words[8:]),
-            stored=NOW - timedelta(minutes=number),
-            session=f"s{number // sessions}" if sessions else "",
-            tier="journal",
-            origin="import",
-            path="project-journal.md",
-            digest=f"{number:016x}",
-        )
-
-    def query(self, entry: Entry) -> str:
-        """3 to 8 words of an entry, none of the commonest."""
-        common = set(self.words[:COMMON])
-        words = [w for w in f"{entry.summary} {entry.content}".split() if w not in common]
-        return " ".join(self.chance.sample(words, min(len(words), self.chance.randint(3, 8))))
 
 
 class Held:
@@ -143,17 +105,22 @@ def raw(fts: sqlite3.Connection, text: str) -> list[int]:
 
 
 def ratios(engines: Engines) -> tuple[float, float, float]:
-    """Median of the ratios of pairs, and both medians in ms; the order in a pair changes."""
+    """Median of the ratios of pairs, and both medians in ms; the order in a pair changes.
+
+    Each pair is taken three times and the quickest of each side counts: what else runs on the
+    machine only ever adds.
+    """
     pairs = []
     for number, text in enumerate(engines.queries):
-        took = {}
-        for who in ("ours", "fts") if number % 2 else ("fts", "ours"):
-            started = time.perf_counter()
-            if who == "ours":
-                assert search_bm25.search(Query(text=text, limit=10), engines.context)
-            else:
-                assert raw(engines.fts, text)
-            took[who] = time.perf_counter() - started
+        took = {"ours": math.inf, "fts": math.inf}
+        for again in range(3):
+            for who in ("ours", "fts") if (number + again) % 2 else ("fts", "ours"):
+                started = time.perf_counter()
+                if who == "ours":
+                    assert search_bm25.search(Query(text=text, limit=10), engines.context)
+                else:
+                    assert raw(engines.fts, text)
+                took[who] = min(took[who], time.perf_counter() - started)
         pairs.append((took["ours"], took["fts"]))
     return (
         statistics.median(a / b for a, b in pairs),
@@ -169,7 +136,7 @@ def test_search_against_fts5(tmp_path: Path, count: int, bar: float, sessions: i
         pytest.skip("set IJFW_BENCH_MILLION=1")
     if count > 10_000 and sessions:
         pytest.skip("measured at 10,000")
-    bar = 2.0 if sessions else bar
+    bar = 1.5 if sessions else bar
     engines = build(tmp_path, count, sessions)
     ratios(engines)  # warm both
     measured, ours, theirs = ratios(engines)

@@ -1,5 +1,6 @@
 """From scored entries to hits: time, phrases, names that lead on, likeness, what is left out."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -145,14 +146,18 @@ def _weigh_time(found: Sequence[Found], question: Question) -> None:
     if not found:
         return
     order = sorted({one.row.stored for one in found})
-    place = {stored: at / max(len(order) - 1, 1) for at, stored in enumerate(order)}
     best = max(one.score for one in found)
-    window = question.window
+    step = TIE * best / max(len(order) - 1, 1)
+    ages = {stored: step * at for at, stored in enumerate(order)}
+    least, more = (0.5 * best, NEWEST / TIE) if question.newest else (math.inf, 1.0)
     for one in found:
-        wanted = question.newest and one.score >= 0.5 * best
-        one.add("recency", (NEWEST if wanted else TIE) * best * place[one.row.stored])
-        if window and window.since.timestamp() <= one.row.stored < window.until.timestamp():
-            one.add("window", IN_WINDOW)
+        value = ages[one.row.stored]
+        one.add("recency", value * more if one.score >= least else value)
+    if question.window:
+        since, until = (moment.timestamp() for moment in question.window)
+        for one in found:
+            if since <= one.row.stored < until:
+                one.add("window", IN_WINDOW)
 
 
 def _hop(ranker: Ranker, found: Sequence[Found]) -> list[Found]:
@@ -167,7 +172,7 @@ def _hop(ranker: Ranker, found: Sequence[Found]) -> list[Found]:
         return []
     gained: dict[int, float] = {}
     for term, handed in _known(ranker, given):
-        for part in ranker.postings(term).all():
+        for _, part in ranker.postings(term).all():
             for number in part.numbers:
                 gained[number] = max(gained.get(number, 0.0), HOP * handed)
     for one in starts:

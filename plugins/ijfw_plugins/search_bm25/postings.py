@@ -8,12 +8,11 @@ one that was built at once; what depends on all entries is put in when a query i
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 PART = 12  # bits: a list is cut into parts of 4,096 numbers, so that an insert rewrites little
-_SHORT = 20_000  # entries of a list that is put into a dict to be read
 K1 = 0.9  # of BM25; .9 and .4 did best on conversations, longer texts want a larger B
 B = 0.5
 
@@ -99,19 +98,19 @@ class Postings:
         self._fetch = fetch
         self._parts: dict[int, Part | None] = {}
         self._whole = False
-        self.seen: list[Mapping[int, float]] = []  # by number, where the whole list was read
+        self.seen: dict[int, Mapping[int, float]] = {}  # part -> by number, where all were read
 
     def fill(self, parts: dict[int, Part]) -> None:
         """Take every part, read elsewhere."""
         self._parts = dict(parts)
         self._whole = True
 
-    def all(self) -> list[Part]:
-        """Every part."""
+    def all(self) -> list[tuple[int, Part]]:
+        """Every part with its number."""
         if not self._whole:
             self._parts = dict(self._fetch(None))
             self._whole = True
-        return [part for part in self._parts.values() if part is not None]
+        return [(at, part) for at, part in self._parts.items() if part is not None]
 
     def load(self, parts: set[int]) -> None:
         """Read several parts at once."""
@@ -120,21 +119,24 @@ class Postings:
             found = self._fetch(missing)
             self._parts.update({at: found.get(at) for at in missing})
 
-    def reader(self) -> Callable[[int], int | None]:
-        """Gives the code for an entry, or None; quick where many are asked for."""
-        if self._whole and self.df <= _SHORT:
-            codes: dict[int, int] = {}
-            for part in self.all():
-                codes.update(zip(part.numbers, part.codes, strict=True))
-            return codes.get
-        return lambda number: None if (code := self.code_of(number)) < 0 else code
+    def codes_of(self, wanted: Mapping[int, set[int]]) -> Iterator[tuple[int, int]]:
+        """(number, code) of the entries among `wanted`, which are sorted by part, that hold the
+        term."""
+        if not self.seen:
+            self.load(set(wanted))
+        for at, numbers in wanted.items():
+            seen = self.seen.get(at)
+            some = numbers if not self.seen else seen.keys() & numbers if seen else ()
+            for number in some:
+                code = self.code_of(number)
+                if code >= 0:
+                    yield number, code
 
     def has(self, number: int) -> bool:
         """Whether the term stands in an entry."""
-        for part in self.seen:
-            if number in part:
-                return True
-        return not self.seen and self.code_of(number) >= 0
+        if self.seen:
+            return number in self.seen.get(number >> PART, ())
+        return self.code_of(number) >= 0
 
     def code_of(self, number: int) -> int:
         """The code for an entry, -1 where the term does not stand in it."""

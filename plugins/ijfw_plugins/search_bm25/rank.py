@@ -112,13 +112,13 @@ class Ranker:
         linked = [row for row in rows.values() if row.before or row.after][:POOL]
         if not linked:
             return [Scored(row, scores[n] / self._total, 0.0) for n, row in rows.items()]
-        field = _Field(self.question.terms, self._lists, self.average, self._total)
         everyone = {**rows, **self._neighbours(linked[:_LEADING])}
+        field = _Field(self.question.terms, self._lists, self.average, self._total, everyone)
         found = []
         for n, row in everyone.items():
             if row.before or row.after:
                 if n in rows or self.admits(n):
-                    found.append(field.scored(row, everyone))
+                    found.append(field.scored(row))
             else:
                 found.append(Scored(row, scores[n] / self._total, 0.0))
         return [one for one in found if one.words + one.neighbours > 0]
@@ -139,14 +139,12 @@ class Ranker:
     def rows(self, numbers: Sequence[int]) -> dict[int, Row]:
         """The rows of entries, in the order of `numbers`."""
         marks = ",".join("?" * len(numbers))
-        found = {
-            row[0]: Row(*row)
-            for row in self.db.execute(
-                "SELECT n, id, before, after, size / 10.0, stored, entry FROM docs"
-                f" WHERE n IN ({marks}) AND shown",
-                list(numbers),
-            )
-        }
+        rows = self.db.execute(
+            "SELECT n, id, before, after, size / 10.0, stored, entry FROM docs"
+            f" WHERE n IN ({marks}) AND shown",
+            numbers,
+        )
+        found = {row[0]: row for row in map(Row._make, rows)}
         return {n: found[n] for n in numbers if n in found}
 
     def _neighbours(self, rows: Sequence[Row]) -> dict[int, Row]:
@@ -220,12 +218,12 @@ def _add(
 ) -> None:
     """Add what a list gives to each of its entries."""
     table = [weight * value for value in impacts] if found.df > _TABLE else None
-    for part in found.all():
+    for at, part in found.all():
         if table is None:
             new = {n: weight * impacts[c] for n, c in zip(part.numbers, part.codes, strict=True)}
         else:
             new = dict(zip(part.numbers, map(table.__getitem__, part.codes), strict=True))
-        found.seen.append(new)
+        found.seen[at] = new
         for number in scores.keys() & new.keys():
             new[number] += scores[number]
         scores.update(new)
@@ -235,41 +233,59 @@ class _Field:
     """BM25 over an entry's own words and those of its neighbours."""
 
     def __init__(
-        self, terms: Sequence[Term], lists: Sequence[Postings], average: float, total: float
+        self,
+        terms: Sequence[Term],
+        lists: Sequence[Postings],
+        average: float,
+        total: float,
+        everyone: Mapping[int, Row],
     ) -> None:
         self.weights = [term.weight * (K1 + 1) / total for term in terms]
-        self.average = average
-        self._codes = [found.reader() for found in lists]
-        self._found: dict[int, list[tuple[int, float]]] = {}
+        self._least = K1 * (1 - B)
+        self._longer = K1 * B / average
+        self._everyone = everyone
+        self._own = self._found(lists)  # entry -> (place of the term, weighted frequency)
 
-    def own(self, number: int) -> list[tuple[int, float]]:
-        """(place of the term, weighted frequency) for each term that stands in an entry."""
-        known = self._found.get(number)
-        if known is None:
-            known = self._found[number] = [
-                (at, frequency(code))
-                for at, codes in enumerate(self._codes)
-                if (code := codes(number)) is not None
-            ]
-        return known
+    def _found(self, lists: Sequence[Postings]) -> dict[int, list[tuple[int, float]]]:
+        """The terms that stand in the entries and in those up to two places away."""
+        wanted: dict[int, set[int]] = {}
+        for row in self._everyone.values():
+            for number in (row.n, row.before, row.after):
+                if number:
+                    wanted.setdefault(number >> PART, set()).add(number)
+        found: dict[int, list[tuple[int, float]]] = {}
+        for at, codes in enumerate(lists):
+            for number, code in codes.codes_of(wanted):
+                found.setdefault(number, []).append((at, frequency(code)))
+        return found
 
-    def scored(self, row: Row, everyone: Mapping[int, Row]) -> Scored:
+    def scored(self, row: Row) -> Scored:
         """An entry with the parts of its score."""
-        norm = K1 * (1 - B + B * row.size / self.average)
-        sums: dict[int, float] = {}
+        known, everyone, weights = self._own, self._everyone, self.weights
+        norm = self._least + self._longer * row.size
+        mine = known.get(row.n, ())
         own = 0.0
-        for at, value in self.own(row.n):
-            own += self.weights[at] * value / (value + norm)
-            sums[at] = value
+        for at, value in mine:
+            own += weights[at] * value / (value + norm)
+        # Of what stands next to it and, where that is known, of what stands behind that.
+        sums = dict(mine)
+        grew = False
         for step, backwards in ((row.before, True), (row.after, False)):
             if not step:
                 continue
-            for at, value in self.own(step):
-                sums[at] = sums.get(at, 0.0) + NEAR * value
+            if step in known:
+                grew = True
+                for at, value in known[step]:
+                    sums[at] = sums.get(at, 0.0) + NEAR * value
             beyond = everyone.get(step)
             far = 0 if beyond is None else beyond.before if backwards else beyond.after
-            if far:
-                for at, value in self.own(far):
+            if far in known:
+                grew = True
+                for at, value in known[far]:
                     sums[at] = sums.get(at, 0.0) + FAR * value
-        both = sum(self.weights[at] * value / (value + norm) for at, value in sums.items())
+        if not grew:
+            return Scored(row, own, 0.0)
+        both = 0.0
+        for at, value in sums.items():
+            both += weights[at] * value / (value + norm)
         return Scored(row, own, both - own)
