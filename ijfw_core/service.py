@@ -106,20 +106,24 @@ def store(
     if kind and kind not in KINDS:
         raise UsageError(f"unknown kind {kind!r}; one of {', '.join(KINDS)}")
     project.check_redaction()
-    wanted = KINDS[kind] if kind else "observation"
-    session = project.redactor.text(one_line(session))[:SESSION_CHARS]
-    candidate = proposals.safe(
-        project,
-        Candidate(
-            kind=wanted,
-            summary=summary,
-            content=content or summary,
-            why=why,
-            how_to_apply=how_to_apply,
-            tags=tuple(tags),
-        ),
+    candidate = Candidate(
+        kind=KINDS[kind] if kind else "observation",
+        summary=summary,
+        content=content or summary,
+        why=why,
+        how_to_apply=how_to_apply,
+        tags=tuple(tags),
     )
-    if not kind:
+    with project.redactor.remembering():
+        return _store(project, candidate, session, plugin, classify=not kind)
+
+
+def _store(
+    project: Project, candidate: Candidate, session: str, plugin: str, *, classify: bool
+) -> StoreResult:
+    session = project.redactor.text(one_line(session))[:SESSION_CHARS]
+    candidate = proposals.safe(project, candidate)
+    if classify:
         candidate = worker.classified(project, candidate, session)
     scores = project.hooks.score(candidate, project.context(session))
     verdict = gate.judge(scores, project.config.gate)

@@ -8,6 +8,7 @@ import unicodedata
 from _blake2 import blake2b
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 from os import urandom
 
 MARK_OPEN = "<ijfw-memory>"
@@ -15,6 +16,7 @@ MARK_CLOSE = "</ijfw-memory>"
 CUT = " […]"  # the visible mark of a cap
 
 _ULID = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_ORDINARY = 64  # characters; a longer "word" is data, and is not kept
 _WORD = re.compile(r"[^\W_]+(?:[._'’+#/-][^\W_]+)*[+#]*", re.UNICODE)
 _PART = re.compile(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]+|[0-9]+")
 _CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]")
@@ -114,16 +116,20 @@ def tokens(text: str) -> list[str]:
     ['use', 'parseurl', 'parse', 'url', 'in', 'foo.bar', 'foo', 'bar', 'not', 'c++']
     """
     found: list[str] = []
-    for match in _WORD.finditer(unicodedata.normalize("NFKC", text)):
-        word = match.group()
-        if _CJK.search(word):
-            found.extend(_cjk(word))
-            continue
-        found.append(word.lower())
-        parts = [part.lower() for part in _PART.findall(word)]
-        if len(parts) > 1:
-            found.extend(parts)
+    for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
+        found += _known_forms(word) if len(word) <= _ORDINARY else _forms(word)
     return found
+
+
+def _forms(word: str) -> tuple[str, ...]:
+    """A word whole and in parts."""
+    if _CJK.search(word):
+        return tuple(_cjk(word))
+    parts = [part.lower() for part in _PART.findall(word)]
+    return (word.lower(), *parts) if len(parts) > 1 else (word.lower(),)
+
+
+_known_forms = lru_cache(maxsize=1 << 14)(_forms)
 
 
 def _cjk(word: str) -> Iterable[str]:

@@ -13,6 +13,7 @@ from ijfw_core.compare.note import Note, Part, Word, base_of, opposites, stem_of
 COVER = 0.6  # share of the shorter note's content that both have, for a denial to meet a claim
 PART = 0.75  # the same for the two parts of them
 FRAME = 0.5  # share of the older note's content that stands around a changed word
+SLOT = 2  # words of a name that takes another's place
 MAX_CLAUSES = 8  # of a note that are compared by themselves
 MAX_WORDS = 400  # of each note that are aligned
 
@@ -49,10 +50,11 @@ def opcodes(x: list[Word], y: list[Word]) -> Sequence[tuple[str, int, int, int, 
 
 def _denied(a: Note, b: Note, shared: frozenset[str]) -> str:
     """One note denies what the other says."""
-    prefixed = _prefixed(a, b) or _prefixed(b, a)
     few = len((a.stems | b.stems) - shared) <= 3
-    if prefixed and few and cover(shared, a, b) >= FRAME - 0.2 and not _turned(a, b):
-        return prefixed
+    if few and cover(shared, a, b) >= FRAME - 0.2:
+        prefixed = _prefixed(a, b) or _prefixed(b, a)
+        if prefixed and not _turned(a, b):
+            return prefixed
     if cover(shared, a, b) < COVER or not shared:
         return ""
     close = len(shared) < COVER * max(len(a.stems), len(b.stems))
@@ -215,6 +217,11 @@ def _renamed(a: Note, b: Note) -> str:
 
 
 def _slot(x: list[Word], y: list[Word], announced: bool) -> str:
+    stems = {w.stem for w in x if w.stem}
+    kept = stems & {w.stem for w in y}
+    # Notes are aligned only where enough would be left beside the largest slot.
+    if not kept or len(kept) < FRAME * (len(stems) - SLOT):
+        return ""
     ops = opcodes(x, y)
     slots = [(x[i:j], y[k:m], i, j) for op, i, j, k, m in ops if op == "replace"]
     slots = [slot for slot in slots if _content(slot[0]) or _content(slot[1])]
@@ -230,9 +237,7 @@ def _slot(x: list[Word], y: list[Word], announced: bool) -> str:
         return ""
     if not _versions(old, new) and not _may_change(x[:start], x[end:], gone):
         return ""
-    stems = {w.stem for w in x if w.stem}
-    kept = stems & {w.stem for w in y}
-    if not kept or len(kept) < FRAME * (len(stems) - len(old)):
+    if len(kept) < FRAME * (len(stems) - len(old)):
         return ""
     return f"{' '.join(w.text for w in old)} is now {' '.join(w.text for w in new)}"
 
@@ -244,7 +249,7 @@ def _alike(old: list[Word], new: list[Word]) -> bool:
     if len(old) == len(new) == 1:
         return True
     longer = [w for side in (old, new) if len(side) > 1 for w in side]
-    return len(old) <= 2 and len(new) <= 2 and all(w.name for w in longer)
+    return len(old) <= SLOT and len(new) <= SLOT and all(w.name for w in longer)
 
 
 def _versions(old: list[Word], new: list[Word]) -> bool:

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -201,11 +201,14 @@ def _words(tokens: list[str]) -> Iterable[Word]:
             first = first or token in ".!?\n:;"
             yield Word(token, "", False, False, "", "")
             continue
-        yield _word(token, tokens[place + 1].lower() if place + 1 < len(tokens) else "", first)
+        after = tokens[place + 1].lower() if place + 1 < len(tokens) else ""
+        make = _known_word if len(token) <= _ORDINARY else _word
+        yield make(token, after if after in _units() else "", first)
         first = False
 
 
 def _word(token: str, following: str, first: bool) -> Word:
+    """A word as it is compared; of what follows it, only a unit counts."""
     lower = token.lower()
     value, unit = _number(lower, following)
     if value:
@@ -217,6 +220,10 @@ def _word(token: str, following: str, first: bool) -> Word:
     empty = text in table["stop"] or lower in table["stop"] or lower in _units()
     stem = "" if empty or lower in table["negators"] else stem_of(text)
     return Word(text, stem, name, first, "", "", lower)
+
+
+_ORDINARY = 64  # characters; a longer "word" is data, and is not kept
+_known_word = lru_cache(maxsize=1 << 13)(_word)  # notes of one project use the same words
 
 
 def _number(lower: str, following: str) -> tuple[str, str]:

@@ -4,6 +4,7 @@ import heapq
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from operator import is_
 
 from ijfw_core.compare import Verdict, body
 from ijfw_core.compare.note import MAX_CHARS, Note
@@ -13,19 +14,18 @@ from ijfw_hookspecs import Entry
 
 CANDIDATES = 200  # entries that share a rare word
 COMPARED = 20  # of these, the best, compared word by word
+MANY = 64  # entries that may be new or gone however few there are
 POSTINGS = 8_000  # visited for one candidate: the bound of its cost
 
-_last: "tuple[int, Index] | None" = None
+_last: "Index | None" = None
 
 
 def index_of(entries: Sequence[Entry]) -> "Index":
-    """The index of these entries; kept until memory holds others."""
+    """The index of these entries; kept, and brought up to date where memory holds others."""
     global _last
-    bare = [(e.summary, e.content, e.extra) for e in entries if not e.digest]
-    stamp = hash((tuple([e.id for e in entries]), tuple([e.digest for e in entries]), tuple(bare)))
-    if _last is None or _last[0] != stamp:
-        _last = stamp, Index(entries)
-    return _last[1]
+    if _last is None or not _last.update(entries):
+        _last = Index(entries)
+    return _last
 
 
 class Index:
@@ -33,19 +33,68 @@ class Index:
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         """Linear in the entries' text; of each, the part that is compared counts."""
-        self.entries = list(entries)
-        self._bodies = [body(entry.summary, entry.content)[:MAX_CHARS] for entry in entries]
-        self._words = [tokens(text) for text in self._bodies]
-        self._whole = {" ".join(found): number for number, found in enumerate(self._words)}
+        self.entries: list[Entry] = []  # by number; those that left keep theirs
+        self._bodies: list[str] = []
+        self._words: list[list[str]] = []
+        self._numbers: dict[int, int] = {}  # of the very object -> its number
+        self._whole: dict[str, int] = {}
         self._notes: dict[int, Note] = {}
         self._postings: defaultdict[str, list[int]] = defaultdict(list)
         self._keys: defaultdict[str, list[int]] = defaultdict(list)
-        for number, found in enumerate(self._words):
-            for word in set(found):
-                self._postings[word].append(number)
-            for name, value in entries[number].extra:
-                if name == "key":
-                    self._keys[value].append(number)
+        for entry in entries:
+            self._add(entry)
+        self._given = entries
+
+    def update(self, entries: Sequence[Entry]) -> bool:
+        """Take in what is new and let go what left, told by identity; False where so much changed
+        that a new index is as quick."""
+        known = len(self._given)
+        if known <= len(entries) <= known + MANY and all(map(is_, entries, self._given)):
+            for entry in entries[known:]:
+                self._add(entry)
+            self._given = entries
+            return True
+        wanted = {id(entry): entry for entry in entries}
+        gone = self._numbers.keys() - wanted.keys()
+        fresh = len(wanted) - (len(self._numbers) - len(gone))
+        if len(gone) + fresh > MANY + len(wanted) // 4:
+            return False
+        for name in gone:
+            self._remove(self._numbers.pop(name))
+        if fresh:
+            for entry in [e for name, e in wanted.items() if name not in self._numbers]:
+                self._add(entry)
+        self._given = entries
+        return True
+
+    def _add(self, entry: Entry) -> None:
+        number = len(self.entries)
+        text = body(entry.summary, entry.content)[:MAX_CHARS]
+        found = tokens(text)
+        self.entries.append(entry)
+        self._bodies.append(text)
+        self._words.append(found)
+        self._numbers[id(entry)] = number
+        self._whole[" ".join(found)] = number
+        for word in set(found):
+            self._postings[word].append(number)
+        for name, value in entry.extra:
+            if name == "key":
+                self._keys[value].append(number)
+
+    def _remove(self, number: int) -> None:
+        words = self._words[number]
+        if self._whole.get(" ".join(words)) == number:
+            del self._whole[" ".join(words)]
+        for word in set(words):
+            self._postings[word].remove(number)
+            if not self._postings[word]:
+                del self._postings[word]
+        for name, value in self.entries[number].extra:
+            if name == "key":
+                self._keys[value].remove(number)
+        self._notes.pop(number, None)
+        self._bodies[number], self._words[number] = "", []
 
     def verdicts(self, text: str, keys: set[str]) -> Iterator[tuple[Entry, Verdict]]:
         """The verdicts on a text for the entries most like it: those with its key, then best first.
@@ -94,7 +143,7 @@ class Index:
             if visited and visited + len(posting) > POSTINGS:
                 break
             visited += len(posting)
-            weight = math.log(1 + len(self.entries) / len(posting))
+            weight = math.log(1 + len(self._numbers) / len(posting))
             for number in posting:
                 weights[number] += weight
         best = heapq.nlargest(CANDIDATES, weights.items(), key=lambda pair: (pair[1], -pair[0]))

@@ -45,6 +45,11 @@ def _same(a: Note, b: Note) -> str:
         return "same content in the same order"
     if abs(len(x) - len(y)) > 2 or max(len(x), len(y)) > MAX_WORDS:
         return ""
+    size = min(len(x), len(y))
+    most_typos, most_inserted = max(1, size // INSERTED_FROM), int(size >= INSERTED_FROM)
+    # Notes are aligned only where few words stand in one alone.
+    if sum(w.text not in b.texts for w in x) > most_typos + most_inserted:
+        return ""
     code = a.code | b.code  # a name, whatever it looks like
     typos = inserted = 0
     for op, i, j, k, m in opcodes(x, y):
@@ -61,8 +66,7 @@ def _same(a: Note, b: Note) -> str:
             inserted += j - i + m - k
         else:
             return ""
-    size = min(len(x), len(y))
-    if typos > max(1, size // INSERTED_FROM) or inserted > (size >= INSERTED_FROM):
+    if typos > most_typos or inserted > most_inserted:
         return ""
     return "same but for " + ("a typing error" if typos else "a word that adds nothing")
 

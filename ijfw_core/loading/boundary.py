@@ -2,10 +2,10 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from operator import attrgetter
+from operator import attrgetter, is_
 from typing import Any, NoReturn, get_args
 
 from ijfw_core.loading.guard import PluginError
@@ -101,9 +101,25 @@ def entry(value: Any) -> Entry:
     return found
 
 
-def entries(value: Iterable[Any]) -> list[Entry]:
-    """What a store read, as a list; memory may hold any number."""
-    return [entry(item) for item in value]
+def entries(value: Iterable[Any], before: Sequence[Entry] = ()) -> list[Entry]:
+    """What a store read, as a list; memory may hold any number. The objects it begins with that
+    were looked at `before` are not looked at again."""
+    found = list(value)
+    for item in found[same_start(found, before) :]:
+        entry(item)
+    return found
+
+
+def same_start(new: Sequence[object], old: Sequence[object]) -> int:
+    """With how many of the very same objects two sequences begin."""
+    if len(new) >= len(old) and all(map(is_, new, old)):
+        return len(old)
+    at = 0
+    for one, other in zip(new, old, strict=False):
+        if one is not other:
+            break
+        at += 1
+    return at
 
 
 def blocks(value: Iterable[Any]) -> list[tuple[str, str]]:

@@ -54,11 +54,16 @@ class GuardedStore:
 
     def __init__(self, store: Store, plugin: str) -> None:
         self._store = store
+        self._good: dict[tuple[Tier, ...], list[Entry]] = {}  # as they were answered last
         self.plugin = plugin
 
     def entries(self, tiers: Sequence[Tier]) -> Iterable[Entry]:
         """Every entry of these tiers, in file order."""
-        return self._ask(lambda: boundary.entries(self._store.entries(tiers)), list)
+        key = tuple(tiers)
+        good = self._good.get(key, [])
+        found = self._ask(lambda: boundary.entries(self._store.entries(tiers), good), list)
+        self._good[key] = found
+        return iter(found)
 
     def changed(self, tier: Tier, known: Mapping[str, str]) -> list[tuple[str, str, Entry | None]]:
         """Every entry of a tier as (id, digest, entry), None for one that `known` has as it is.
@@ -95,13 +100,21 @@ class GuardedStore:
         """
         together = getattr(self._store, "plan_all", None)
         if together is None:
-            return [self._planned(change) for change in changes]
+            return self._one_by_one(changes)
         plans = self._ask(
             lambda: [one and boundary.receipt(one) for one in together(changes)], list
         )
         if len(plans) != len(changes):
             raise StoreClosedError(f"The store {self.plugin} left out a change; nothing is done.")
         return plans
+
+    def _one_by_one(self, changes: Sequence[Change]) -> list[Receipt | None]:
+        """No further than the first that the store carried out itself: what comes behind it would
+        be carried out again."""
+        found: list[Receipt | None] = []
+        while len(found) < len(changes) and not (found and found[-1] and found[-1].external):
+            found.append(self._planned(changes[len(found)]))
+        return found + [None] * (len(changes) - len(found))
 
     def _planned(self, change: Change) -> Receipt | None:
         try:
@@ -112,6 +125,11 @@ class GuardedStore:
     def undo(self, handle: str) -> bool:
         """Undo an external write."""
         return self._ask(lambda: self._store.undo(handle), bool)
+
+    def forget(self, ids: Sequence[str], team: bool) -> list[tuple[str, str]]:
+        """Have a store outside the file system forget entries; (id, raw block) of what went."""
+        erase = getattr(self._store, "forget", None)
+        return [] if erase is None else self._ask(lambda: boundary.blocks(erase(ids, team)), list)
 
     def _ask(self, function: Callable[[], T], kind: type[Any]) -> T:
         try:

@@ -7,7 +7,8 @@ passes through.
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -22,6 +23,7 @@ WINDOW = 1 << 20  # characters scanned at once
 OVERLAP = 8 << 10  # characters two windows share; no rule looks further
 LEARNED = 500  # secrets that are known again; a session holds a few
 SHORTEST = 8  # characters; a shorter piece of a secret gives nothing away and fits ordinary words
+REMEMBERED = 64 << 10  # characters; a longer text is looked at each time
 PASSES = 4  # a cut can bring new neighbours together; rarely more than one pass is needed
 
 _MARKER = re.compile(r"\[REDACTED:[a-z0-9-]{1,64}\]")
@@ -104,6 +106,7 @@ class Redactor:
         self._context = context
         self._checked: bool | None = None
         self._learned: dict[str, str] = {}  # secret -> kind
+        self._found: dict[str, list[Span]] | None = None  # of texts, while they are remembered
         self.counts: Counter[str] = Counter()
 
     def check(self) -> None:
@@ -127,12 +130,25 @@ class Redactor:
         if not text:
             return text
         try:
-            spans = self.spans(text)
+            spans = self._known(text)
         except (WithheldError, RefusedError):
             self.counts["redactor-error"] += 1
             return WITHHELD
         self.counts.update(span.kind for span in spans)
         return cut(text, spans)
+
+    @contextmanager
+    def remembering(self) -> Iterator[None]:
+        """Look at each text once for as long as this lasts: what is stored is redacted where it
+        comes in and again where it is written. Rules and values do not change meanwhile."""
+        if self._found is not None:
+            yield
+            return
+        self._found = {}
+        try:
+            yield
+        finally:
+            self._found = None
 
     def learn(self, text: str) -> None:
         """Know the secrets of a raw text again where a later text quotes them.
@@ -143,12 +159,21 @@ class Redactor:
             spans = self.spans(text)
         except (WithheldError, RefusedError):
             return  # what is quoted of it is withheld, too
+        if spans and self._found is not None:
+            self._found.clear()  # they may quote what is learned now
         for span in spans:
             for piece in _MARKER.sub(" ", text[span.start : span.end]).split():
                 if len(piece) >= SHORTEST and not (piece.isalpha() and piece.islower()):
                     self._learned[piece] = span.kind
         while len(self._learned) > LEARNED:
             del self._learned[next(iter(self._learned))]
+
+    def _known(self, text: str) -> list[Span]:
+        if self._found is None or len(text) > REMEMBERED:
+            return self.spans(text)
+        if text not in self._found:
+            self._found[text] = self.spans(text)
+        return self._found[text]
 
     def spans(self, text: str) -> list[Span]:
         """What has to go from `text`, merged, so that redacting the result again changes nothing.

@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from ijfw_core.loading.boundary import same_start
 from ijfw_core.pipeline.redaction import Redactor
 from ijfw_core.text import tokens
 from ijfw_hookspecs import Entry, Hit, Query, Store, Tier
@@ -17,6 +19,20 @@ KERNEL_KEYS = frozenset(
     {"key", "near", "trusted", "proposal", "target", "of", "base", "into", "run"}
 )
 SHORT = 13  # characters; no token is so short, and "auto-memorize" stands in every entry
+
+
+class _Held(NamedTuple):
+    """A tier as it was read."""
+
+    rows: list[Entry]  # as the store gave them
+    entries: list[Entry]  # without secrets
+    ids: set[str]
+    once: bool  # no id comes twice
+
+
+def _held(rows: list[Entry], entries: list[Entry]) -> _Held:
+    ids = {entry.id for entry in entries}
+    return _Held(rows, entries, ids, len(ids) == len(entries))
 
 
 class MemoryView:
@@ -32,8 +48,8 @@ class MemoryView:
         )
         self._store = store
         self._redactor = redactor
-        self._by_tier: dict[Tier, list[Entry]] = {}
-        self._known: dict[Tier, dict[tuple[str, str, str], Entry]] = {}  # redacted before
+        self._by_tier: dict[Tier, _Held] = {}
+        self._read: dict[Tier, _Held] = {}  # what was read last, before `refresh` too
 
     def refresh(self) -> None:
         """Forget what was read; the next question reads the files again."""
@@ -42,22 +58,35 @@ class MemoryView:
     def entries(self, *tiers: Tier) -> Iterable[Entry]:
         """Entries of these tiers (default: all but staged), each id once; knowledge wins. Global
         memory that is off is not read, whoever asks."""
-        seen: set[str] = set()
         off = set(TIERS) - set(self.tiers)
-        for tier in tiers or self.tiers:
+        found: list[Entry] = []
+        before: list[set[str]] = []
+        for tier in dict.fromkeys(tiers or self.tiers):
             if tier in off:
                 continue
-            for entry in self._tier(tier):
-                if entry.id not in seen:
-                    seen.add(entry.id)
-                    yield entry
+            held = self._tier(tier)
+            if not held.once:
+                unique = {entry.id: entry for entry in reversed(held.entries)}
+                held = held._replace(entries=list(reversed(unique.values())))
+            again = [ids for ids in before if not ids.isdisjoint(held.ids)]
+            found += (
+                [e for e in held.entries if not any(e.id in ids for ids in again)]
+                if again
+                else held.entries
+            )
+            before.append(held.ids)
+        return iter(found)
 
     def get(self, entry_id: str) -> Entry | None:
         """The entry with this id, staged ones included; None where there is none."""
         if not entry_id:
             return None
-        tiers: tuple[Tier, ...] = (*TIERS, "staged")
-        return next((e for e in self.entries(*tiers) if e.id == entry_id), None)
+        for tier in (*TIERS, "staged"):
+            if tier in self.tiers or tier == "staged":
+                held = self._tier(tier)
+                if entry_id in held.ids:
+                    return next(e for e in held.entries if e.id == entry_id)
+        return None
 
     def changed(
         self, tier: Tier, known: Mapping[str, str]
@@ -95,15 +124,28 @@ class MemoryView:
             if not query.kinds or entry.kind in query.kinds:
                 yield entry
 
-    def _tier(self, tier: Tier) -> list[Entry]:
+    def _tier(self, tier: Tier) -> "_Held":
         if tier not in self._by_tier:
-            # A block that did not change is not redacted again: a server reads after every write.
-            before = self._known.get(tier, {})
-            rows = [((e.path, e.id, e.digest), e) for e in self._store.entries((tier,))]
-            found = [(key, before.get(key) or self._safe(entry)) for key, entry in rows]
-            self._known[tier] = {key: entry for key, entry in found if key[2]}
-            self._by_tier[tier] = [entry for _, entry in found]
+            rows = list(self._store.entries((tier,)))
+            self._by_tier[tier] = self._read[tier] = self._again(rows, self._read.get(tier))
         return self._by_tier[tier]
+
+    def _again(self, rows: list[Entry], old: "_Held | None") -> "_Held":
+        """A tier's entries without secrets. A block that did not change is not redacted again: a
+        server reads after every write."""
+        if old is None:
+            return _held(rows, [self._safe(entry) for entry in rows])
+        at = same_start(rows, old.rows)
+        if at == len(old.rows):
+            fresh = [self._safe(entry) for entry in rows[at:]]
+            ids = {entry.id for entry in fresh}
+            once = old.once and len(ids) == len(fresh) and ids.isdisjoint(old.ids)
+            old.ids.update(ids)
+            return _Held(rows, [*old.entries, *fresh], old.ids, once)
+        pairs = zip(old.rows[at:], old.entries[at:], strict=True)
+        known = {(e.path, e.id, e.digest): clean for e, clean in pairs if e.digest}
+        rest = [known.get((e.path, e.id, e.digest)) or self._safe(e) for e in rows[at:]]
+        return _held(rows, [*old.entries[:at], *rest])
 
     def _safe(self, entry: Entry) -> Entry:
         # A checksum is no signature: what others committed counts as written by others.

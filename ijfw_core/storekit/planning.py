@@ -334,10 +334,9 @@ class Planner:
         """The blocks of an entry in a file of a tier."""
         if self._held is not None:
             return self._indexed(self._held, tier, path).get(name, [])
-        text = self.files.text(tier, path)
-        if not text or (_PLAIN_ID.match(name) and name not in text):
+        if _PLAIN_ID.match(name) and not self.files.holds(tier, path, name):
             return []
-        found = self.read(tier, path, text)
+        found = self.read(tier, path)
         return [block for block in found if block.entry.id == name and block.entry.tier == tier]
 
     def _indexed(

@@ -9,10 +9,12 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from ijfw_core.grammar import EPOCH, entry, hand_id, journal, topic
+from ijfw_core.storekit.kept import LARGEST, Reader, Row
 from ijfw_core.text import cap, digest, one_line
 from ijfw_hookspecs import Entry, Tier
 
@@ -56,6 +58,7 @@ class Files:
         self.team = team
         self.shared = shared
         self._texts: dict[tuple[Path, str], str] | None = None
+        self._reader = Reader()
 
     def base(self, tier: Tier) -> Path:
         """The folder that paths of a tier are relative to."""
@@ -101,6 +104,22 @@ class Files:
             self._texts[base, path] = "".join(_pieces(base, path))
         return self._texts[base, path]
 
+    def holds(self, tier: Tier, path: str, text: str) -> bool:
+        """Whether a text stands anywhere in a file."""
+        base = self.base(tier)
+        if self._texts is None and (data := _small(base, path)) is not None:
+            return text.encode("utf-8", "surrogateescape") in data
+        return text in self.text(tier, path)
+
+    def is_empty(self, tier: Tier, path: str) -> bool:
+        """Whether a file has no text, or cannot be read."""
+        handle = _open(self.base(tier), path)
+        if handle is None:
+            return True
+        state = os.fstat(handle)
+        os.close(handle)
+        return not stat.S_ISREG(state.st_mode) or state.st_size == 0
+
     @contextmanager
     def held(self) -> Iterator[None]:
         """Read each text once, for as long as this lasts."""
@@ -116,13 +135,27 @@ class Files:
             yield from self.entries_of(tier, path, self.grammar(path))
 
     def entries_of(self, tier: Tier, path: str, grammar: Grammar) -> Iterator[Entry]:
-        """The entries of one file."""
-        blocks = _settled(_blocks(self.base(tier), path, grammar.split), grammar, tier, path)
+        """The entries of one file; of the same bytes, the very same entries."""
+        data = _small(self.base(tier), path)
+        if data is None:
+            return (one for _, one in self._rows(tier, path, grammar) if one is not None)
+        key = self.base(tier), tier, path
+        whole = partial(self._rows, tier, path, grammar, data)
+        return iter(self._reader.entries(key, data, grammar, whole))
+
+    def _rows(
+        self, tier: Tier, path: str, grammar: Grammar, data: bytes | None = None
+    ) -> Iterator[Row]:
+        """The blocks of a file with their entries, and None for what is none."""
+        if data is None:
+            pieces = _pieces(self.base(tier), path)
+        else:
+            pieces = iter((data.decode("utf-8", "surrogateescape"),))
+        blocks = _settled(_blocks(pieces, grammar.split), grammar, tier, path)
         for nth, (raw, found) in enumerate(grammar.read(blocks, tier=tier, path=path)):
             if found is None and nth == 0 and tier not in ("journal", "staged"):
                 found = document(raw, tier, path)
-            if found is not None:
-                yield found
+            yield raw, found
 
     def named(self, path: str, text: str) -> list[tuple[str, str]]:
         """Cut a file into (entry id or "", raw block). A copy without id in the archive is named
@@ -191,10 +224,28 @@ def _pieces(base: Path, path: str) -> Iterator[str]:
         yield rest
 
 
-def _blocks(base: Path, path: str, cut: Callable[[str], list[str]]) -> Iterator[str]:
+def _small(base: Path, path: str) -> bytes | None:
+    """A file's bytes; None where there is none, or it is too large to be kept."""
+    handle = _open(base, path)
+    if handle is None:
+        return None
+    state = os.fstat(handle)
+    if not stat.S_ISREG(state.st_mode) or state.st_size > LARGEST:
+        os.close(handle)
+        return None
+    with open(handle, "rb", buffering=0) as file:
+        try:
+            return file.readall()
+        except OSError:
+            return None
+
+
+def _blocks(pieces: Iterable[str], cut: Callable[[str], list[str]]) -> Iterator[str]:
     """The blocks of a file, never holding more of it than a piece and a block."""
     rest = ""
-    for piece in _pieces(base, path):
+    for piece in pieces:
+        if not piece:
+            continue
         parts = cut(rest + piece)
         rest = parts.pop()
         yield from parts

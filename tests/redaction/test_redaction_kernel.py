@@ -163,3 +163,34 @@ def test_windows_cover_every_character(words: int, size: int) -> None:
     assert not text or ranges[0][0] == 0
     assert all(b[0] <= a[1] for a, b in itertools.pairwise(ranges))
     assert not text or ranges[-1][1] == len(text)
+
+
+def test_a_text_is_looked_at_once_while_it_is_remembered() -> None:
+    finds = Finds(r"sec\d+", "code")
+    asked: list[str] = []
+    real = finds.redact
+
+    def redact(text: str, context: Context) -> Sequence[Span]:
+        asked.append(text)
+        return real(text, context)
+
+    finds.redact = redact  # type: ignore[method-assign]
+    redactor = Redactor(finds, CONTEXT)
+    redactor.check()
+    asked.clear()
+    with redactor.remembering():
+        assert redactor.text("a sec1 b") == redactor.text("a sec1 b") == "a [REDACTED:code] b"
+        with redactor.remembering():  # one inside another is the same one
+            redactor.text("a sec1 b")
+        assert asked.count("a sec1 b") == 1
+    assert redactor.counts["code"] == 3
+    redactor.text("a sec1 b")
+    assert asked.count("a sec1 b") == 2
+
+
+def test_what_is_learned_meanwhile_counts() -> None:
+    redactor = Redactor(Finds(r"(?<=key=)\S+", "code"), CONTEXT)
+    with redactor.remembering():
+        assert "Zk8qWv3LrT" in redactor.text("it says Zk8qWv3LrT")
+        redactor.learn("key=Zk8qWv3LrT")
+        assert "Zk8qWv3LrT" not in redactor.text("it says Zk8qWv3LrT")

@@ -39,7 +39,7 @@ class Planner(SharedPlanner):
     def appended(self, tier: Tier, path: str, name: str, raw: str) -> tuple[Edit, ...]:
         """The edits that put a block at the end of a file; a new knowledge.md gets its head."""
         edits = super().appended(tier, path, name, raw)
-        if path != KNOWLEDGE or self.files.text(tier, path):
+        if path != KNOWLEDGE or not self.files.is_empty(tier, path):
             return edits
         head = Edit(path=path, entry_id="", before=None, after=SCHEMA, anchor="", tier=tier)
         return head, *edits
