@@ -47,7 +47,7 @@ _REFERENCE = lazy(
 )
 _MARKED = lazy(r"\[REDACTED(?::|\])|\*{3}|x{6}|X{6}|\.{3}\Z|…\Z|•{3}")
 _CALL = lazy(
-    r"[A-Za-z_][A-Za-z_.:]*[0-9]?\(|(?:await|new|async|func|function|lambda|return|typeof)\b"
+    r"[A-Za-z_][A-Za-z_.:]*[0-9]?\(|[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)+\(|(?:await|new|async|func|function|lambda|return|typeof)\b"
 )
 _PATH = lazy(
     r"(?:\.{0,2}|~|[A-Za-z]:|\$HOME)?[/\\]{1,2}[\w.-]+(?:[/\\][\w.-]*)*\Z|[\w.-]+(?:/[\w.-]+)*/?[\w-]+\.[a-z]{1,5}\Z"
@@ -323,6 +323,11 @@ def valid_strong(value: str) -> bool:
     return good and valid_password(value)
 
 
+def valid_typed(value: str) -> bool:
+    """A password or a token by the tests of name=value, and not of letters alone."""
+    return (password_like(value, True) or token_like(value)) and valid_password(value)
+
+
 def valid_issued(value: str) -> bool:
     """A token by the strict test: hex, a UUID, or random."""
     return not placeholder(value) and token_like(value, 20)
@@ -374,6 +379,7 @@ VALIDATORS = {
     "mixed": valid_mixed,
     "password": valid_password,
     "strong": valid_strong,
+    "typed": valid_typed,
     "issued": valid_issued,
     "jwt": valid_jwt,
     "credential": valid_credential,
