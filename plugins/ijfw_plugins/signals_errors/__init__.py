@@ -13,8 +13,8 @@ LITERALS: tuple[bytes, ...] = tuple(
     (
         "rror|ERR|xception|Traceback|ailed|FAIL|atal|FATAL|panic|denied|ot found|o such|annot|"
         "an't |refused|timed out|undefined|rejected|ONFLI|not ok|BackOff|Killed|fault|nvalid|"
-        "nable to| *** |** (|terminate called|No module|: F|: E|-->|assert|ould not|RACE|emfile|_test.go|"
-        "rspec ./|#test_| SC|[E]| lint/|e: file|required|attempt to|recognized|unbound|"
+        "nable to| *** |** (|terminate called|No module|: F|: E|-->|assert|ould not|RACE|emfile|"
+        "_test.go|rspec ./|#test_| SC|[E]| lint/|e: file|required|attempt to|recognized|unbound|"
         "sending signal|YN00|a git command| MD0|: C: |\N{BLACK CIRCLE}|\N{HEAVY MULTIPLICATION X}|"
         "icht gefunden|introuvable|encontrad|non trovat|ehler|chwerwieg|rreur|erechtigung|"
         "No existe|Aucun fichier|rrore|错误|未找到|冲突|шибка|没有那个|权限"

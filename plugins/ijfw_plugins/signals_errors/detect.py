@@ -113,7 +113,8 @@ def _untold(text: str, command: Command, reader: bool) -> Found | None:
     if guards.like_document(text) and not command.stages:
         return None
     if reader or guards.asks(command):
-        return _complaint(text, command) if text.count("\n") <= FEW else None
+        few = text.count("\n") <= FEW and not word("shrug").match(text)
+        return _complaint(text, command) if few else None
     return _best(text, "likely") or _complaint(text, command) or _alone(text)
 
 
