@@ -10,6 +10,14 @@ from ijfw_core.storage import roots
 from ijfw_core.storage.roots import Roots
 
 _NOT_READ = frozenset({"_archive", "_ledger"})  # folders of memory/ that hold no live entry
+# Where clients name the session to the servers that they start.
+_SESSIONS = (
+    "IJFW_SESSION_ID",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_SESSION_ID",
+    "CODEX_SESSION_ID",
+    "GEMINI_SESSION_ID",
+)
 _MOST_FILES = 10_000  # looked at for changes; beyond that every call reads anew
 
 Stamp = tuple[tuple[str, int, int, int], ...]
@@ -58,9 +66,8 @@ class Workspace:
 
     @property
     def session(self) -> str:
-        """The agent's session, where the environment names it."""
-        names = ("IJFW_SESSION_ID", "CLAUDE_SESSION_ID", "CODEX_SESSION_ID")
-        return next((self._env[name][:200] for name in names if self._env.get(name)), "")
+        """The agent's session, where the environment names it: what its hooks call it, too."""
+        return next((self._env[name][:200] for name in _SESSIONS if self._env.get(name)), "")
 
     def project(self) -> Project:
         """The project with its memory as it is on disk now.

@@ -14,7 +14,9 @@ from ijfw_hookspecs import Relation, Score
 
 RANK: dict[Relation, int] = {"duplicate": 3, "update": 2, "near": 1, "": 0}
 WRITES = frozenset({"write", "supersede"})
-UNCOUNTED = "handoff"  # the plugin name of writes that say where a session stopped
+# The plugin names of writes that do not come of listening: where a session stopped, and what a
+# person or an agent asked for in so many words.
+UNCOUNTED = frozenset({"handoff", "user", "mcp"})
 
 
 class Verdict(NamedTuple):
@@ -56,6 +58,6 @@ def writes_left(lessons: Iterable[Lesson], session: str, day: str, gate: Gate) -
     done = sum(
         lesson.op in WRITES and lesson.session == session and format_time(lesson.at).startswith(day)
         for lesson in lessons
-        if lesson.plugin != UNCOUNTED
+        if lesson.plugin not in UNCOUNTED
     )
     return max(gate.writes_per_session - done, 0)

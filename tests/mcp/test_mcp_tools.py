@@ -11,8 +11,10 @@ import pytest
 from ijfw_core import service
 from ijfw_core.errors import WithheldError
 from ijfw_core.mcp import schemas
+from ijfw_core.pipeline import gate
 from ijfw_core.project import open_project
-from ijfw_core.text import strip_memory
+from ijfw_core.storage import lessons_log
+from ijfw_core.text import format_time, strip_memory
 
 Caller = Callable[..., Any]
 
@@ -377,3 +379,28 @@ def fits(value: Any, schema: Any) -> None:
             fits(value[key], inner)
     for item in value if isinstance(value, list) else []:
         fits(item, schema["items"])
+
+
+@pytest.mark.parametrize("name", ["CLAUDE_CODE_SESSION_ID", "IJFW_SESSION_ID", "CODEX_SESSION_ID"])
+def test_what_an_agent_stores_names_its_session(name: str, desk: Any, call: Caller) -> None:
+    work = desk.workspace(**{name: "s-17"})
+    done = store(call, work, "Deploys go through staging.")
+    project = work.project()
+    assert service.find(project, done["id"]).session == "s-17"
+    (line,) = [one for one in lessons_log.read(project.roots) if one.entry == done["id"]]
+    assert line.session == "s-17"
+
+
+def test_what_an_agent_was_asked_to_store_takes_nothing_of_the_sessions_budget(
+    desk: Any, call: Caller
+) -> None:
+    work = desk.workspace(CLAUDE_CODE_SESSION_ID="s-17")
+    for nth in range(6):
+        store(call, work, f"Service number {nth} is owned by team {'abcdef'[nth]}.")
+    call(work, "ijfw_memory_store", type="handoff", content="Stopped at the login page.")
+    project = work.project()
+    log = lessons_log.read(project.roots)
+    day = format_time(project.now)[:10]
+    limit = project.config.gate
+    assert sum(line.session == "s-17" for line in log) >= 7
+    assert gate.writes_left(log, "s-17", day, limit) == limit.writes_per_session

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 import pytest
+from msgspec.structs import replace
 
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.loading.settings import Gate
@@ -71,3 +72,12 @@ def test_budget_counts_one_session_and_day() -> None:
     ]
     assert writes_left(log, "s", "2026-03-02", GATE) == 3
     assert writes_left(log * 9, "s", "2026-03-02", GATE) == 0
+
+
+@pytest.mark.parametrize("plugin", ["user", "mcp", "handoff"])
+def test_what_was_asked_for_takes_nothing_of_the_budget(plugin: str) -> None:
+    at = datetime.fromisoformat("2026-03-02T09:00:00Z")
+    line = Lesson(at=at, op="write", session="s", plugin=plugin)
+    assert writes_left([line] * 9, "s", "2026-03-02", GATE) == 5
+    heard = replace(line, plugin="synthesize-rules")
+    assert writes_left([heard] * 9, "s", "2026-03-02", GATE) == 0
