@@ -32,8 +32,10 @@ class Project:
         now: datetime | None = None,
         *,
         third_party: bool = True,
+        dry: bool = False,
     ) -> None:
         self.roots = place
+        self.dry = dry  # a copy, for a dry run
         self.third_party = third_party  # whether plugins of other distributions were loaded
         self.config = config
         self.hooks = hooks
@@ -92,6 +94,7 @@ class Project:
             model=self.config.model,
             deadline=time.monotonic() + 300,
             env=self.env,
+            dry=self.dry,
         )
 
 

@@ -223,6 +223,11 @@ class Store(Protocol):
     until a large file is parsed; without it the kernel compares the digests of all entries. And it
     may have `plan_all(changes)`: a `Receipt` each on the files as they are, read once, with None in
     place of a ValueError; without it each change is planned by itself.
+
+    A store outside the file system carries a change out in `plan`, gives its own undo handle as
+    `Receipt.external`, and no edits. In a dry run (`Context.dry`) it only pretends. It may have
+    `forget(ids, team)`, the one deletion: entries, proposals about them and their texts in others
+    go, history included, team memory only if `team`; the answer is (id, raw block) of what went.
     """
 
     def entries(self, tiers: Sequence[Tier]) -> Iterable[Entry]:
@@ -494,6 +499,7 @@ class Context(Struct, frozen=True, kw_only=True):
     signals: Sequence[Signal] = ()  # on_signal only: this session's earlier signals, redacted
     models: Models | None = None  # synthesize only, and only where a model may be asked now
     night: Night | None = None  # dream passes only
+    dry: bool = False  # a dry run on a copy: nothing may be written outside `folder` and `home`
 
 
 class DreamPass(Struct, frozen=True, kw_only=True):

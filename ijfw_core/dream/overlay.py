@@ -44,6 +44,7 @@ def copied(project: Project) -> Iterator[Project]:
             project.env,
             project.now,
             third_party=project.third_party,
+            dry=True,
         )
 
 

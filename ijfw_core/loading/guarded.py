@@ -109,11 +109,13 @@ class GuardedStore:
         return plans
 
     def _one_by_one(self, changes: Sequence[Change]) -> list[Receipt | None]:
-        """No further than the first that the store carried out itself: what comes behind it would
-        be carried out again."""
+        """No further than the first that cannot be done, or that the store carried out itself:
+        what comes behind it is planned anew, and would be carried out twice."""
         found: list[Receipt | None] = []
-        while len(found) < len(changes) and not (found and found[-1] and found[-1].external):
-            found.append(self._planned(changes[len(found)]))
+        for change in changes:
+            found.append(self._planned(change))
+            if found[-1] is None or found[-1].external:
+                break
         return found + [None] * (len(changes) - len(found))
 
     def _planned(self, change: Change) -> Receipt | None:

@@ -68,6 +68,9 @@ class BatchWriter(Writer):
         batch = _Batch({}, [], [], [], set(), set())
         plans = self._plans(changes)
         for change, plan in zip(changes, plans, strict=True):
+            if plan is not None and plan.external:
+                done = self._write_batch(run, batch)
+                return [*done, self._note_external(run, change, plan)]
             if batch.size > MOST_BYTES or not self._join(run, batch, change, plan):
                 break
         if not batch.outcomes:
@@ -79,17 +82,20 @@ class BatchWriter(Writer):
         together = getattr(self.store, "plan_all", None)
         if together is not None:
             return list(islice(together(changes), len(changes)))
-        return [self._plan(change) for change in changes]
-
-    def _plan(self, change: Change) -> Receipt | None:
-        try:
-            return self.store.plan(change)
-        except ValueError:
-            return None
+        found: list[Receipt | None] = []
+        for change in changes:
+            try:
+                plan = self.store.plan(change)
+            except ValueError:
+                break
+            found.append(plan)
+            if plan.external:  # it is carried out: nothing is planned ahead of it
+                break
+        return found + [None] * (len(changes) - len(found))
 
     def _join(self, run: Run, batch: _Batch, change: Change, plan: Receipt | None) -> bool:
         """Add a change to the batch; False where it has to wait, or to go alone."""
-        if plan is None or plan.external:
+        if plan is None:
             return False
         try:
             self._check_edits(run, change, plan)

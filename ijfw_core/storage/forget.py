@@ -82,7 +82,8 @@ class _Forgetting:
 
     def run(self) -> Forgotten:
         records = ledger.read(self.roots)
-        self._gather(records)
+        outside = self._purge_outside()
+        self._gather(records, outside)
         for tier in self.tiers:
             for path in self._files(tier):
                 self._purge_file(tier, path)
@@ -96,9 +97,17 @@ class _Forgetting:
 
     # --- what goes ----------------------------------------------------------------------------
 
-    def _gather(self, records: Sequence[Record]) -> None:
+    def _purge_outside(self) -> list[tuple[str, str]]:
+        """A store outside the file system deletes first: what it says went goes here, too."""
+        erase = getattr(self.writer.store, "forget", None)
+        blocks = erase(tuple(self.gone), "team" in self.tiers) if erase else []
+        self.gone |= {name: None for name, _ in blocks}
+        return list(blocks)
+
+    def _gather(self, records: Sequence[Record], outside: Sequence[tuple[str, str]]) -> None:
         """Proposals about the entries go with them, and theirs, until nothing is added."""
-        blocks = [
+        blocks = [*outside]
+        blocks += [
             (name, raw)
             for tier in self.tiers
             for path in self._files(tier)

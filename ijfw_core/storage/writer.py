@@ -231,7 +231,8 @@ class Writer(Committer):
         edit = Edit(path="-", entry_id=receipt.entry_id, before=None, after=None)
         record = self._records(run, change, receipt.entry_id, [edit])[0]
         self.write([replace(record, external=receipt.external, path="")])
-        return Outcome(entry_id=receipt.entry_id, status="written", change=record.change)
+        status: Status = "staged" if record.op == "stage" else "written"
+        return Outcome(entry_id=receipt.entry_id, status=status, change=record.change)
 
     # --- proposals ----------------------------------------------------------------------------
 
