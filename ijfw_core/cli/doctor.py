@@ -67,6 +67,9 @@ def status(ctx: click.Context, as_json: bool) -> None:
             say(f"  -> {one.fix}")
     if elsewhere:
         say(f"not found: {', '.join(elsewhere)}")
+    if found.model.state != "off":
+        wanted = found.model
+        say(f"model {wanted.model}: {wanted.state} ({wanted.detail}){wanted.waits}")
     say()
     rows = [
         (

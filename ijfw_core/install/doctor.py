@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from ijfw_core.errors import IjfwError
-from ijfw_core.install import checks, checks_dream, checks_files, checks_hooks
+from ijfw_core.install import checks, checks_dream, checks_files, checks_hooks, checks_model
 from ijfw_core.install.checks import Check, Examined
 
 # In the order in which a person should mend things.
@@ -19,6 +19,7 @@ STEPS: tuple[tuple[str, Callable[[Examined], Iterable[Check]]], ...] = (
     ("spool", checks_files.spools),
     ("ledger", checks_files.unfinished),
     ("dream", checks_dream.dreams),
+    ("model", checks_model.model),
     ("files", checks_files.foreign),
 )
 

@@ -9,7 +9,8 @@ import msgspec
 
 from ijfw_core.dream import state as dreams
 from ijfw_core.errors import IjfwError
-from ijfw_core.install import connected
+from ijfw_core.install import checks_model, connected
+from ijfw_core.install.checks_model import ModelStatus
 from ijfw_core.install.setup import Place
 from ijfw_core.live import consent, greeting, sessions, spool
 from ijfw_core.loading.guarded import GuardedAdapter
@@ -62,6 +63,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     home: str
     platforms: tuple[PlatformStatus, ...]
     projects: tuple[ProjectStatus, ...]
+    model: ModelStatus = ModelStatus()
 
 
 def read(home: Path, adapters: Iterable[GuardedAdapter], here: Roots | None) -> Status:
@@ -71,7 +73,15 @@ def read(home: Path, adapters: Iterable[GuardedAdapter], here: Roots | None) -> 
         home=str(home),
         platforms=tuple(platform_status(home, adapter, here) for adapter in adapters),
         projects=tuple(project_status(place, here) for place in places),
+        model=_model(home, here),
     )
+
+
+def _model(home: Path, here: Roots | None) -> ModelStatus:
+    try:
+        return checks_model.read(home, os.environ, here)
+    except (OSError, IjfwError) as error:
+        return ModelStatus(model="unknown", state="not asked", detail=str(error))
 
 
 def known_places(home: Path, here: Roots | None) -> list[Roots]:
