@@ -15,7 +15,11 @@ KINDS = ("correction", "confirmation", "decision", "standing")
 def judge_cases() -> list[Case]:
     """The judge's messages."""
     found: list[Case] = []
-    for part, mark in (("feedback", ""), ("feedback_second", "second-")):
+    for part, mark in (
+        ("feedback", ""),
+        ("feedback_second", "second-"),
+        ("feedback_third", "third-"),
+    ):
         for label, group in toml(part).items():
             messages = group if isinstance(group, list) else [{"text": t} for t in group["texts"]]
             for number, message in enumerate(messages):
