@@ -128,7 +128,8 @@ def recall(call: Call, work: Workspace, args: Recall) -> Result:
     elif hint == "decisions":
         found = [entry for entry in _live(project) if entry.kind == "decision"]
     else:
-        found = [hit.entry for hit in recalling.search(project, hint, many)]
+        hits = recalling.search(project, hint, many, visiting=project is not own)
+        found = [hit.entry for hit in hits]
     return _entries(Renderer(own, project), found[:many])
 
 

@@ -117,7 +117,8 @@ def named(project: Project, name: str) -> Project:
 def search(project: Project, text: str, limit: int = 10) -> list[Found]:
     """Hits of the user's other projects, best first.
 
-    Nothing of them is written here; there, an index may be brought up to date.
+    Nothing of them is written here. There, no index is made; one that is there is brought up to
+    date.
 
     Ranked by the share of the question's words that an entry holds, for scores of different
     projects cannot be compared; then by rank in their project. Redacted by the rules of both.
@@ -129,7 +130,7 @@ def search(project: Project, text: str, limit: int = 10) -> list[Found]:
     found: list[tuple[float, int, Found]] = []
     for other in others(project):
         try:
-            hits = recall.search(other, text, limit, tiers=OWN)
+            hits = recall.search(other, text, limit, tiers=OWN, visiting=True)
         except (IjfwError, OSError):
             continue
         for rank, hit in enumerate(hits):

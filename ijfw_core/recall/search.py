@@ -26,6 +26,7 @@ from ijfw_core.text import digest
 from ijfw_hookspecs import Entry, Hit, Query, Tier
 
 POOL = 50  # hits that a reranker sees: more brings nothing, fewer hide what it could lift
+INDEX = "index"  # folder of derived indexes in a project's own
 _MOST_CLEAN = 10_000  # texts
 _clean: "WeakKeyDictionary[Redactor, set[str]]" = WeakKeyDictionary()  # digests of clean texts
 _MARKER = re.compile(r"\[REDACTED:([a-z0-9-]{1,64})\]")
@@ -41,6 +42,7 @@ def search(
     kinds: Sequence[str] = (),
     include_superseded: bool = False,
     as_of: datetime | None = None,
+    visiting: bool = False,
 ) -> list[Hit]:
     """Hits for a question, best first; empty where nothing is relevant.
 
@@ -53,9 +55,11 @@ def search(
         kinds: only these kinds; all where empty.
         include_superseded: entries that are no longer valid too, below the others.
         as_of: what was valid at this time; None = now.
+        visiting: another project asks; nothing new is made in the folder of this one.
     """
     parsed = queries.parse(text, project.now, limit)
     asked, parsed = _elsewhere(project, parsed)
+    visiting = visiting or asked is not project
     hits: list[Hit] = []
     for query in (parsed.query, parsed.loose):
         query = replace(
@@ -66,7 +70,7 @@ def search(
             include_superseded=include_superseded or query.include_superseded,
             as_of=as_of,
         )
-        hits = ask(asked, query)
+        hits = ask(asked, query, visiting=visiting)
         if hits or not _misread(parsed):
             break
     return hits if asked is project else safe(project, hits)
@@ -86,8 +90,9 @@ def _elsewhere(project: Project, parsed: queries.Parsed) -> tuple[Project, queri
     return other, parsed._replace(query=replace(parsed.query, tiers=own))
 
 
-def ask(project: Project, query: Query) -> list[Hit]:
-    """Hits for a query that is parsed."""
+def ask(project: Project, query: Query, *, visiting: bool = False) -> list[Hit]:
+    """Hits for a query that is parsed. `visiting` as in `search`: an index that is there is used,
+    and where there is none, memory is scanned."""
     if query.limit <= 0:
         return []
     context = project.context("")
@@ -96,7 +101,8 @@ def ask(project: Project, query: Query) -> list[Hit]:
         "rerank" in plugin.functions for plugin in project.hooks.plugins.values()
     )
     wide = replace(query, limit=max(query.limit, POOL)) if reranks else query
-    lists = project.hooks.search(wide, context)
+    scanned = visiting and not _indexed(project)
+    lists = [] if scanned else project.hooks.search(wide, context)
     if not lists:
         project.memory.refresh()
         lists = [list(project.memory.search(wide))]
@@ -109,6 +115,11 @@ def ask(project: Project, query: Query) -> list[Hit]:
         hits = project.hooks.rerank(query, hits[: wide.limit], context)
     hits = sorted(hits, key=lambda hit: _is_over(hit.entry, query, project.now))
     return safe(project, hits[: query.limit])
+
+
+def _indexed(project: Project) -> bool:
+    folder = project.roots.folder / INDEX
+    return not folder.is_symlink() and any(folder.glob("recall*"))
 
 
 def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
@@ -266,7 +277,7 @@ def reindex(project: Project) -> int:
 
     The files of an index are named `index/recall*`. Raises OSError where they cannot be removed.
     """
-    folder = project.roots.folder / "index"
+    folder = project.roots.folder / INDEX
     if folder.is_dir() and not folder.is_symlink():
         for path in sorted(folder.glob("recall*")):
             if path.suffix != ".lock":

@@ -50,6 +50,48 @@ def test_a_search_writes_nothing_in_the_others(open_at: Open) -> None:
     assert [h.entry.summary for h in recall.search(shop, "NEBULA")] == ["NEBULA one"]
 
 
+@pytest.mark.parametrize("ask", ["others", "project:blog"])
+def test_no_index_is_made_in_a_project_that_is_only_asked(open_at: Open, ask: str) -> None:
+    shop, blog = open_at("shop"), open_at("blog")
+    store(shop, "the cache is warm")
+    wanted = store(blog, "NEBULA-2287 is mended by pinning zlib")
+    before = _files(blog.roots.folder)
+    if ask == "others":
+        ids = [row.hit.entry.id for row in registry.search(shop, "NEBULA-2287 zlib")]
+    else:
+        ids = [hit.entry.id for hit in recall.search(shop, "NEBULA-2287 project:blog")]
+    assert ids == [wanted]
+    assert _files(blog.roots.folder) == before
+    assert recall.search(blog, "zlib")  # asked at home, it has one
+    assert _files(blog.roots.folder) != before
+
+
+def test_an_index_that_is_there_is_kept_up_to_date(open_at: Open) -> None:
+    shop, blog = open_at("shop"), open_at("blog")
+    store(shop, "the cache is warm")
+    store(blog, "NEBULA one")
+    assert recall.search(blog, "NEBULA")
+    wanted = store(blog, "GALAXY-17 is mended by pinning zlib")
+    assert [row.hit.entry.id for row in registry.search(shop, "GALAXY-17")] == [wanted]
+
+
+def test_an_index_that_came_with_a_copy_says_nothing(open_at: Open, tmp_path: Path) -> None:
+    shop, blog = open_at("shop"), open_at("blog")
+    store(shop, "the cache is warm")
+    planted = store(blog, "NEBULA is kept in s3")
+    assert recall.search(blog, "NEBULA")
+    index = (blog.roots.folder / "index" / "recall.db").read_bytes()
+    copy = open_at("copy")
+    store(copy, "the blog is static")
+    (copy.roots.folder / "index").mkdir()
+    (copy.roots.folder / "index" / "recall.db").write_bytes(index)
+    (copy.roots.folder / "memory").touch()
+    for ask in ("NEBULA s3", "NEBULA project:copy"):
+        hits = [row.hit for row in registry.search(shop, ask) if row.name == "copy"]
+        hits += recall.search(shop, ask) if "project:" in ask else []
+        assert planted not in [hit.entry.id for hit in hits]
+
+
 def _files(folder: Path) -> dict[str, bytes]:
     return {str(p): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
