@@ -5,13 +5,27 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
+import ijfw_redact_customer
 import pytest
 from ijfw_redact_customer import Config, redact
 
+from ijfw_core.testing import RedactorContract
+
 CONFIG = Config(names=("Globex",), tickets=("GLX",), hosts=("corp.example",))
+
+
+class TestContract(RedactorContract):
+    plugin = ijfw_redact_customer
+    config = MappingProxyType({"names": ["Globex"], "tickets": ["GLX"], "hosts": ["corp.example"]})
+    secrets = (
+        ("ask Globex", "Globex"),
+        ("see GLX-1234", "GLX-1234"),
+        ("ssh build7.eu.corp.example", "build7.eu.corp.example"),
+    )
+    harmless = ("Globexify GLXX-1 corpXexample",)
 
 
 def cut(text: str, settings: Any = CONFIG) -> str:
