@@ -24,7 +24,7 @@ COVERED = 0.4
 # What cannot come of wording something else: a link, path, option, dotted name, number, identifier.
 _HARD = re.compile(r"[/\\_=@0-9]|^--?[a-z]|\w[.:]\w|[a-z][A-Z]|\w\((?!s\))")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_CALL = re.compile(r"(?<![\w.])[\w.]{1,64}\([^()\n]{0,120}\)")
+_CALL = re.compile(r"(?<![\w.])[\w.]{1,64}\((?!s\))[^()\n]{0,120}\)")
 _SPAN = re.compile(r"`([^`\n]{1,200})`")
 _RUN = re.compile(
     r"(?:^|[.;:,>(]\s+|\b(?:to|and|then|must|should|or|by|always|first)\s+)"
