@@ -6,7 +6,7 @@ from ijfw_core.text import cap, tokens
 from ijfw_hookspecs import Signal
 from ijfw_plugins.signals_feedback.answers import answer
 from ijfw_plugins.signals_feedback.clauses import LIMIT, lower
-from ijfw_plugins.signals_feedback.detect import PREF, Finding, find
+from ijfw_plugins.signals_feedback.detect import PREF, Finding, find, guarded
 from ijfw_plugins.signals_feedback.guards import typed
 from ijfw_plugins.signals_feedback.intent import intent
 from ijfw_plugins.signals_feedback.options import alternatives, choose, describe, offered, question
@@ -30,9 +30,11 @@ def signals(prompt: str, reply: str = "") -> list[Signal]:
 def feedback(text: str, reply: str = "") -> list[Signal]:
     """The feedback in a typed text."""
     rules = table(language_of(lower(text)))
+    text = rules.spelled(text)
     findings = find(text, rules, reply)
     result: dict[str, Signal] = {}
     for finding in findings:
+        finding = _answering(finding, reply, rules)
         signal = _choice(finding, reply, rules) or _signal(finding, reply)
         if signal.text == "chose both" and len(findings) > 1:
             continue  # "yes, both" approves two things that nobody can name now
@@ -73,6 +75,16 @@ def _signal(finding: Finding, reply: str) -> Signal:
     )
 
 
+def _answering(finding: Finding, reply: str, rules: Table) -> Finding:
+    """ "Use the queue, not cron" is no correction where the assistant asked which of them."""
+    asked = lower(question(reply)) if finding.kind == "correction" else ""
+    both = set(tokens(finding.want or finding.text)) & set(tokens(asked))
+    against = finding.avoid or (", not " in lower(finding.text) and finding.text)
+    if not asked or not both or not against or not guarded("choice_question", asked, rules):
+        return finding
+    return finding._replace(kind="decision", strength="object")
+
+
 def _choice(finding: Finding, reply: str, rules: Table) -> Signal | None:
     """A choice by label, order or a describing word, with the text of the option it points to."""
     if finding.kind != "decision" or finding.strength != "option":
@@ -81,7 +93,8 @@ def _choice(finding: Finding, reply: str, rules: Table) -> Signal | None:
     picked = choose(finding.text, options, rules) if options else []
     if not picked:
         return None
-    return _chosen(describe(picked), reply)
+    words = describe(picked)
+    return _chosen(f"{words}; {finding.want}" if finding.want else words, reply)
 
 
 def _plain_choice(text: str, reply: str, rules: Table) -> Signal | None:

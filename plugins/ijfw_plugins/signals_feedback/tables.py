@@ -57,17 +57,25 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True):
     """The rules of one language.
 
     `openers`: words that open a clause (filler, yes, no). `guards`: what makes a clause none of it.
+    `spelling`: patterns and what is read in their place, as "didnt" for "didn't".
     `clean`: what is cut from the start (lead) and end (tail) of an object. `pair`: statements that
     are one half of "use X, not Y".
     """
 
     openers: dict[str, str]
     rule: tuple[Rule, ...]
+    spelling: tuple[tuple[str, str], ...] = ()
     macros: dict[str, str] = {}
     guards: dict[str, str] = {}
     clean: dict[str, str] = {}
     pair: dict[str, str] = {}
     options: Choices = Choices()
+
+    def spelled(self, text: str) -> str:
+        """A text with the spellings that the rules know."""
+        for pattern, other in self.spelling:
+            text = re.sub(pattern, other, text)
+        return text
 
     def regex(self, pattern: str) -> re.Pattern[str]:
         """A pattern of this table, macros filled in, compiled once."""
