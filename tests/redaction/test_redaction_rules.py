@@ -15,7 +15,7 @@ from ijfw_plugins.redact_secrets.values import VALIDATORS
 
 op: Any = importlib.import_module("re._constants")
 parser: Any = importlib.import_module("re._parser")
-RULES = rules.built_in().rules
+RULES = rules.written()
 IDS = [rule.id for rule in RULES]
 Fill = Callable[[str, random.Random], str]
 
@@ -135,3 +135,11 @@ def test_a_slow_rule_of_the_user_is_stopped(
     monkeypatch.setattr(rules, "USER_TIMEOUT", 0.01)
     with pytest.raises(TimeoutError):
         rules.UserRules((str(path),)).spans("a" * 4000 + "!")
+
+
+def test_the_copy_that_is_read_holds_the_rules_as_they_are_written() -> None:
+    """After a change of a rule: `python -m ijfw_plugins.redact_secrets`."""
+    assert (Path(rules.FOLDER) / rules.COPY).read_bytes() == rules.copy()
+    bare = [(rule.id, rule.regex, rule.literals, rule.validator) for rule in RULES]
+    read = [(r.id, r.regex, r.literals, r.validator) for r in rules.built_in().rules]
+    assert read == bare

@@ -72,23 +72,25 @@ def scan(text: str, whole: bool) -> list[Piece]:
     """The secrets of one view; names and values only, unless it is `whole`."""
     flat = text if text.isascii() else text.encode("ascii", "replace").decode("ascii")
     lower = flat.lower()
-    found = [(s, e, kind, "name-value") for s, e, kind in assignments(text, lower)]
-    found += [(s, e, kind, "column") for s, e, kind in tables(text, lower)]
+    words = "\n".join(set(rules.WORD.findall(lower)))
+    found = [(s, e, kind, "name-value") for s, e, kind in assignments(text, lower, words)]
+    found += [(s, e, kind, "column") for s, e, kind in tables(text, lower, words)]
     if not whole:
         return found
     runs = [run[:128] for run in _RUN.findall(flat) if not _PLAIN_RUN.match(run)]
     joined = "\n".join(runs)
     index = rules.built_in()
-    for table, gate, where in (
-        (index.in_runs, joined, flat),
-        (index.in_text, flat, flat),
-        (index.in_lower, lower, lower),
+    for table, gates, present, where in (
+        (index.in_runs, joined, joined, flat),
+        (index.in_text, words, flat, flat),
+        (index.in_lower, words, lower, lower),
+        (index.loose, flat, flat, flat),
     ):
-        for gated, literals in table.items() if gate else ():
-            if gated and gated not in gate:
+        for gate, literals in table.items() if gates else ():
+            if gate and gate not in gates:
                 continue
             for literal in literals:
-                if literal in gate:
+                if literal in present:
                     for rule in literals[literal]:
                         spans = rules.hits(rule, literal, text, where)
                         found += [(s, e, rule.name, rule.id) for s, e in spans]

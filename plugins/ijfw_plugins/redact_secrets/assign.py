@@ -163,10 +163,13 @@ class Found(NamedTuple):
     kind: str
 
 
-def assignments(text: str, lower: str) -> Iterator[Found]:
-    """Every strong value with a secret name in `text`; `lower` is the text in lower case."""
+def assignments(text: str, lower: str, words: str) -> Iterator[Found]:
+    """Every strong value with a secret name in `text`.
+
+    `lower` is the text in lower case, `words` the different words in it, one a line.
+    """
     seen: set[int] = set()
-    for keyword in _keywords(text, lower):
+    for keyword in _keywords(text, lower, words):
         where = lower if keyword.isascii() else text
         at = where.find(keyword)
         if at < 0:
@@ -183,9 +186,12 @@ def assignments(text: str, lower: str) -> Iterator[Found]:
             at = where.find(keyword, after)
 
 
-def _keywords(text: str, lower: str) -> Iterator[str]:
+def _keywords(text: str, lower: str, words: str) -> Iterator[str]:
+    for keyword in KEYWORDS[""]:
+        if keyword.strip("_= ") in words:
+            yield keyword
     for gate, keywords in KEYWORDS.items():
-        if gate in lower:
+        if gate and gate in lower:
             yield from keywords
     if not text.isascii():
         yield from FOREIGN

@@ -6,7 +6,6 @@ rules run on `regex` with a timeout, because nobody proved that they are linear.
 
 import os
 import re
-import tomllib
 from bisect import bisect_right
 from functools import cache
 from typing import Any
@@ -17,9 +16,12 @@ from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.values import VALIDATORS, entropy
 
 FAMILIES = ("prefix", "prefix_more", "structure", "context")
+FOLDER = os.path.dirname(__file__)
+COPY = "built_in.json"  # parsing TOML costs more than starting the interpreter
 USER_TIMEOUT = 0.5  # seconds a user rule may take on one text; then the text is withheld
 
 _RUN = lazy(r"[A-Za-z0-9_-]+")
+WORD = lazy(r"[a-z][a-z0-9]{2,}")  # what the words of a text are, which gates are looked for in
 
 
 class Allowlist(msgspec.Struct, frozen=True, rename="camel"):
@@ -31,7 +33,7 @@ class Allowlist(msgspec.Struct, frozen=True, rename="camel"):
     condition: str = "OR"
 
 
-class Rule(msgspec.Struct, frozen=True):
+class Rule(msgspec.Struct, frozen=True, omit_defaults=True):
     """One rule. `literals` (gitleaks: `keywords`) say where it runs, `regex` what is secret there.
 
     The secret is the first group that took part, or the whole match; with `keep` it is the match
@@ -101,6 +103,8 @@ def compiled(pattern: str, nocase: bool) -> re.Pattern[str]:
 
 def read(path: str) -> RuleFile:
     """A rule file. Raises ValueError naming the file where it is not one."""
+    import tomllib
+
     try:
         with open(path, "rb") as file:
             return msgspec.convert(tomllib.load(file), RuleFile)
@@ -114,7 +118,8 @@ Table = dict[str, dict[str, list[Rule]]]
 class Index:
     """The built-in rules by literal, in tables by where the literal is looked for.
 
-    A table is gate -> literal -> rules; the gate "" is always open.
+    A table is gate -> literal -> rules; the gate "" is always open. The gates of `in_text` and
+    `in_lower` are words in lower case, those of `loose` stand for literals that hold no word.
     """
 
     def __init__(self, rules: tuple[Rule, ...]) -> None:
@@ -122,24 +127,38 @@ class Index:
         self.in_runs: Table = {}
         self.in_text: Table = {}
         self.in_lower: Table = {}
+        self.loose: Table = {}
         for rule in rules:
             for literal in rule.literals:
-                self._table(rule, literal).setdefault(rule.gate, {}).setdefault(literal, []).append(
-                    rule
-                )
+                table, gate = self._place(rule, literal)
+                table.setdefault(gate, {}).setdefault(literal, []).append(rule)
 
-    def _table(self, rule: Rule, literal: str) -> "Table":
+    def _place(self, rule: Rule, literal: str) -> tuple["Table", str]:
+        if not (rule.nocase or rule.short) and _RUN.fullmatch(literal):
+            return self.in_runs, rule.gate
+        word = max(WORD.findall(literal.lower()), key=len, default="")
         if rule.nocase:
-            return self.in_lower
-        return self.in_text if rule.short or not _RUN.fullmatch(literal) else self.in_runs
+            return self.in_lower, word
+        return (self.in_text, word) if word else (self.loose, rule.gate)
 
 
 @cache
 def built_in() -> Index:
-    """The rules of this folder, read once a process."""
-    folder = os.path.dirname(__file__)
-    files = [read(os.path.join(folder, f"{family}.toml")) for family in FAMILIES]
-    return Index(tuple(rule for file in files for rule in file.rules))
+    """The rules of this folder, read once a process, from the copy that reads in no time."""
+    with open(os.path.join(FOLDER, COPY), "rb") as file:
+        return Index(msgspec.json.decode(file.read(), type=tuple[Rule, ...]))
+
+
+def written() -> tuple[Rule, ...]:
+    """The rules of this folder as they are written, with their examples."""
+    files = [read(os.path.join(FOLDER, f"{family}.toml")) for family in FAMILIES]
+    return tuple(rule for file in files for rule in file.rules)
+
+
+def copy() -> bytes:
+    """What `built_in.json` has to hold: the written rules without examples, one a line."""
+    bare = (msgspec.structs.replace(rule, examples=(), negatives=()) for rule in written())
+    return b"[\n" + b",\n".join(map(msgspec.json.encode, bare)) + b"\n]\n"
 
 
 def hits(rule: Rule, literal: str, text: str, where: str) -> list[tuple[int, int]]:

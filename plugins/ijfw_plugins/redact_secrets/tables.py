@@ -25,9 +25,9 @@ _CELL = lazy(
 _NEXT = lazy(r"\s{0,40},\s{0,40}\(")
 
 
-def tables(text: str, lower: str) -> Iterator[Found]:
-    """Every strong value in a column with a secret name; `lower` is the text in lower case."""
-    if not any(word in lower for word in GATE):
+def tables(text: str, lower: str, words: str) -> Iterator[Found]:
+    """Every strong value in a column with a secret name; for the texts see `assignments`."""
+    if not any(word in words for word in GATE):
         return
     if "insert" in lower or "replace into" in lower:
         yield from _inserts(text, lower)
