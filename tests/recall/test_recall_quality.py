@@ -15,6 +15,7 @@ from ijfw_tests.entries import memory
 
 Ids = Callable[[Project, str], list[str]]
 SET = Path(__file__).with_name("recall-set.jsonl")
+TALK = Path(__file__).with_name("talk-set.jsonl")
 
 
 def test_the_set_that_ships() -> None:
@@ -157,3 +158,13 @@ def test_the_snippet_shows_where_it_was_found(place: Any) -> None:
     hit = recall.search(place.open(), "gasket")[0]
     assert "gasket" in hit.snippet
     assert len(hit.snippet) < 260
+
+
+def test_a_conversation_of_many_sessions() -> None:
+    """0.89 and 1.0 of identifiers were reached when the set was first asked; FTS5 reaches 0.73."""
+    result = bench_recall.run(TALK)
+    assert result.items.recall["5"] >= 0.87
+    assert result.categories["identifier"].recall["5"] == 1.0
+    assert result.categories["cjk"].recall["5"] == 1.0
+    assert result.categories["superseded"].recall["5"] == 1.0
+    assert result.forbidden_above == 0
