@@ -15,6 +15,7 @@ this store is closed, not silently replaced by files, where it is set up wrongly
     admin           `ijfw-store-postgres`: migrations, members, what there is
 """
 
+import os
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -94,7 +95,7 @@ def _database(context: Context) -> "Database | None":
     from ijfw_store_postgres.dsn import VARIABLE, parameters
 
     config: Config = context.settings
-    env = {VARIABLE: context.env.get(VARIABLE, "")}
+    env = {VARIABLE: os.environ.get(VARIABLE, "")}  # the kernel tells redactors alone of it
     found = parameters(config.dsn, env, plaintext=config.plaintext)
     return _opened(tuple(sorted(found.items())), name)
 
