@@ -51,24 +51,24 @@ PROJECT_NEVER = {
 class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How sure a candidate must be (0..1), and how many a session may write in one UTC day."""
 
-    write: Share = 0.85
-    stage: Share = 0.65
-    writes_per_session: Count = 5
+    write: Share = 0.85  # at least this sure: written
+    stage: Share = 0.65  # at least this sure: waits for `ijfw memory review`
+    writes_per_session: Count = 5  # in one UTC day, the best first
 
 
 class Caps(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Longest texts of a memory: content and reasons (why, how) in bytes, summary in characters."""
 
-    content: Count = 4096
-    reason: Count = 1024
-    summary: Count = 120
+    content: Count = 4096  # bytes
+    reason: Count = 1024  # bytes, of why and of how to apply
+    summary: Count = 120  # characters
 
 
 class Plugins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which plugins run, in which order, and their own settings."""
 
     enable: tuple[str, ...] = ()  # third party
-    disable: tuple[str, ...] = ()
+    disable: tuple[str, ...] = ()  # built-ins, and third-party ones that are enabled
     only: tuple[str, ...] | None = None  # exact list of third-party plugins; None: `enable` counts
     order: dict[str, tuple[str, ...]] = {}  # hook -> plugins, first asked first
     replace: dict[str, str] = {}  # essential plugin -> the enabled plugin that takes its place
@@ -78,7 +78,7 @@ class Plugins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Automem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The model that may turn signals into memories; "off" calls none. And what it may cost."""
 
-    model: str = "off"
+    model: str = "off"  # as IJFW_AUTOMEM_MODEL; the provider plugins say which names are theirs
     calls_per_session: Count = 1  # that were answered; one that failed is tried again
     calls_per_night: Count = 3  # of a project's dream
     tokens_per_day: Count = 20_000  # read and written, of all projects, by UTC days
@@ -106,44 +106,44 @@ class Dream(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Prelude(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an agent is told when a session starts, in bytes: of all, and of one memory."""
 
-    budget: Count = 6144
-    entry: Count = 600
+    budget: Count = 6144  # of all
+    entry: Count = 600  # of one memory
 
 
 class Recall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is read when memory is asked: vectors beside words, the user's global memory too."""
 
-    vectors: bool = False
-    global_memory: bool = False
+    vectors: bool = False  # beside words; needs a plugin with `embed`
+    global_memory: bool = False  # the user's, of all projects
 
 
 class Facts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Predicates with one object at a time, and with many, beside those that are built in."""
 
-    one: tuple[str, ...] = ()
-    many: tuple[str, ...] = ()
+    one: tuple[str, ...] = ()  # such as "port": a new object ends the former fact
+    many: tuple[str, ...] = ()  # such as "uses": objects add up
 
 
 class Git(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether git sees `.ijfw/memory` and not only `.ijfw/team`."""
 
-    track: bool = False
+    track: bool = False  # whether git sees memory
 
 
 class Project(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Whether worktrees share one memory, tags for every memory of this project, and whether other
     projects may not search it."""
 
-    scope: Literal["project", "worktree"] = "project"
-    tags: tuple[str, ...] = ()
-    private: bool = False
+    scope: Literal["project", "worktree"] = "project"  # what one memory is for
+    tags: tuple[str, ...] = ()  # for every memory of this project
+    private: bool = False  # whether other projects may not search it
 
 
 class Log(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """More lines in the log; a line on stderr for each hook call."""
 
-    debug: bool = False
-    trace: bool = False
+    debug: bool = False  # more lines in the log
+    trace: bool = False  # a line on stderr for each hook call
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -19,7 +19,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """[plugins.synthesize-openai] of the user's config.toml."""
 
     base_url: str = (
-        "http://127.0.0.1:8080/v1"  # of the endpoint: this computer, or another by https
+        "http://127.0.0.1:8080/v1"  # this computer, or another by https
     )
     key: str = "openai"  # whose key is sent; "" for none
 
