@@ -132,7 +132,7 @@ def _one_read(text: str, path: str) -> None:
 
 
 def _events(path: str, text: str, start: int) -> Iterator[AgentEvent]:
-    """A prompt is a run of lines that begin with "#### "; lines with "> " are the program's own."""
+    """A prompt is a run of lines from "#### " to two blanks; lines with "> " are the program's own."""
     from ijfw_core.text import clean, digest, strip_memory
     from ijfw_core.toolcalls import reply_end
 
@@ -141,10 +141,11 @@ def _events(path: str, text: str, start: int) -> Iterator[AgentEvent]:
     folder = str(Path(path).resolve().parent)
     place = 0
     for line in [*text.split("\n"), ""]:
-        if line.startswith("#### "):
+        # The client ends what was typed with two blanks: a heading in an answer has none.
+        if line.startswith("#### ") and line.endswith("  "):
             if said:
                 reply, said = reply_end("\n".join(said)) or reply, []
-            typed += line.removeprefix("#### ") + "\n"
+            typed += line.removeprefix("#### ").rstrip() + "\n"
         else:
             prompt = strip_memory(clean(typed)).strip()
             if prompt and not prompt.startswith("/") and place > start:

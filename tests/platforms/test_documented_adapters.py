@@ -140,16 +140,16 @@ HISTORY = """
 > /usr/bin/aider --model scripted
 > Git repo: .git with 3 files
 
-#### Add a retry to the client,
-#### and use pytest for its test.
+#### Add a retry to the client,  
+#### and use pytest for its test.  
 
 I added the retry. Should it wait 1 or 5 seconds?
 
 > Applied edit to client.py
 
-#### /run pytest
+#### /run pytest  
 
-#### 5 seconds
+#### 5 seconds  
 
 Done.
 """
@@ -165,10 +165,10 @@ def test_aider_history(tmp_path: Path) -> None:
     assert second.text == "5 seconds"
     assert "1 or 5 seconds?" in second.reply
     assert first.session == second.session == "aider-2026-01-15T10:30:00"
-    path.write_text(HISTORY + "\n#### From now on use ruff.\n\nYes.\n")
+    path.write_text(HISTORY + "\n#### From now on use ruff.  \n\nYes.\n")
     (later,) = Aider().read_transcript(str(path), piece.cursor).events
     assert later.text == "From now on use ruff."
-    path.write_text("# aider chat started at 2026-01-16 10:30:00\n\n#### new\n\nok\n")
+    path.write_text("# aider chat started at 2026-01-16 10:30:00\n\n#### new  \n\nok\n")
     with pytest.raises(ValueError, match="stale cursor"):
         Aider().read_transcript(str(path), piece.cursor)
     path.write_text("# Notes\n#### a heading\n")

@@ -74,7 +74,7 @@ def _without_blocks(text: str) -> str:
     while match := _OPEN.search(text, at):
         kept.append(text[at : match.start()])
         end = f"</{match.group(1)}>"
-        close = text.find(end, match.end())
+        close = text.rfind(end, match.end())
         if close < 0:
             return "".join(kept)
         at = close + len(end)

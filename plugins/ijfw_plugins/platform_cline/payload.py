@@ -14,13 +14,9 @@ from ijfw_hookspecs import AgentEvent, Reply
 from ijfw_plugins.platform_cline import EVENT_NAMES, NAME, tools
 
 _ID = re.compile(r"[\w-]{1,100}")  # as a name of a folder
-_INPUT = re.compile(
-    r"<(user_input|task|feedback|user_message)(?: [^<>\n]{0,100})?>(.*?)</\1>", re.S
-)
+_INPUT = re.compile(r"<(user_input|task|feedback|user_message)(?: [^<>\n]{0,100})?>")
 _BESIDE = re.compile(
     r"<(hook_context|environment_details|file_content|explicit_instructions)(?: [^<>\n]{0,300})?>"
-    r".*?(?:</\1>|\Z)",
-    re.S,
 )
 
 
@@ -63,10 +59,21 @@ def parse(event: str, data: bytes, env: Mapping[str, str], now: datetime) -> Age
 
 
 def human(text: str) -> str:
-    """What a person typed in a message; "" where nobody did. The client wraps it in a tag."""
+    """What a person typed in a message; "" where nobody did. The client wraps it in a tag.
+
+    Files, outputs of hooks and of terminals may hold any tag: a block of theirs ends at the last
+    tag that can end it, and what was typed is looked for outside of them. Linear in the text.
+    """
     text = strip_memory(clean(text))
-    typed = _INPUT.search(text)
-    return _BESIDE.sub("", typed.group(2) if typed else text).strip()
+    while beside := _BESIDE.search(text):
+        end = f"</{beside.group(1)}>"
+        close = text.rfind(end, beside.end())
+        text = text[: beside.start()] + (text[close + len(end) :] if close >= 0 else "")
+    text = text.strip()
+    if typed := _INPUT.match(text):
+        close = text.rfind(f"</{typed.group(1)}>")
+        text = text[typed.end() : close] if close >= typed.end() else text[typed.end() :]
+    return text.strip()
 
 
 def turn_of(prompt: str) -> str:

@@ -48,7 +48,8 @@ class _Listener:
                 self._log.remember(_REPLY, offset)
                 self._reply = found
         elif kind == "user.message":
-            self._hear_prompt(data)
+            if not _of_helper(record, data):
+                self._hear_prompt(data)
         elif kind == "tool.execution_start":
             self._log.remember(_text(data, "toolCallId"), offset)
         elif kind == "tool.execution_complete":
@@ -115,7 +116,7 @@ class _Listener:
             exit_code=code if isinstance(code, int) and not isinstance(code, bool) else None,
             success=success if isinstance(success, bool) else None,
         )
-        agent = _text(data, "parentToolCallId") or _text(record, "agentId")
+        agent = _of_helper(record, data)
         denied = success is False and tool.failed is None
         self._add(kind="tool_end", tool=tool, agent=agent, synthetic=denied)
 
@@ -143,6 +144,11 @@ class _Listener:
                 **fields,
             )
         )
+
+
+def _of_helper(record: Mapping[str, Any], data: Mapping[str, Any]) -> str:
+    """The helper that a record is about; "" where it is the session's own."""
+    return _text(data, "parentToolCallId") or _text(record, "agentId")
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str:

@@ -11,6 +11,7 @@ _MACHINE = re.compile(
     r"<(?:session_context|system-reminder|loaded_context|task-notification|state_snapshot"
     r"|background_output|available_skills)[\s>]"
     r"|This is the (?:Gemini CLI|Qwen Code)\b|System: |\[Request interrupted"
+    r"|I ran the following shell command:\n"
 )
 _COMMAND = re.compile(r"[/?][A-Za-z][\w:-]*(?:\s|\Z)")
 _REFERENCED = "\n--- Content from referenced files ---"
