@@ -393,14 +393,38 @@ def complain(home: bytes, error: BaseException) -> None:
         pass
 
 
+def home_of(beside: bytes) -> bytes:
+    """The user's folder: IJFW_HOME, else where the script lies.
+
+    What is unmarshalled and imported from there is code, and clients take a project's `.env` into
+    their environment: a folder inside the project that we are called in does not count.
+    """
+    named: bytes = posix.environ.get(b"IJFW_HOME", b"")
+    if not named or named == beside:
+        return beside
+    try:
+        top = b"."
+        while mark(top + b"/.git") is None:
+            if posix.stat(top)[1:3] == posix.stat(top + b"/..")[1:3]:
+                top = b"."
+                break
+            top += b"/.."
+        project, up = posix.stat(top)[1:3], named
+        while posix.stat(up)[1:3] != project:  # inode and device
+            if posix.stat(up)[1:3] == posix.stat(up + b"/..")[1:3]:
+                return named
+            up += b"/.."
+    except OSError:
+        pass
+    return beside
+
+
 def main() -> None:
     """Never fails."""
     home = b""
     try:
         script = sys.argv[0].encode("utf-8", "surrogateescape")
-        # Where the script lies, and not what the environment says: clients take a project's `.env`
-        # into theirs, and what is unmarshalled and imported from here is code.
-        home = script.rpartition(b"/")[0] or posix.environ.get(b"IJFW_HOME") or b"."
+        home = home_of(script.rpartition(b"/")[0] or b".")
         data = receive()
         if data and len(sys.argv) > 2 and posix.environ.get(b"IJFW_DISABLE", b"").lower() in OFF:
             call = Call(home, sys.argv[1], sys.argv[2], data)
