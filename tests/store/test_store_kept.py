@@ -98,16 +98,33 @@ def test_what_grew_reads_as_a_whole(tmp_path: Path, tier: Tier, steps: list[list
         assert list(made.entries((tier,))) == list(store(tmp_path).entries((tier,)))
 
 
-@pytest.mark.parametrize(
-    "edit", ["", PIECES[1], PIECES[0].replace("one", "another"), PIECES[1] * 2]
-)
-def test_what_was_edited_is_read_anew(tmp_path: Path, edit: str) -> None:
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=5), min_size=2, max_size=4))
+@pytest.mark.parametrize("tier", ["knowledge", "journal"])
+def test_what_was_edited_reads_as_a_whole(
+    tmp_path: Path, tier: Tier, steps: list[list[str]]
+) -> None:
+    made = store(tmp_path)
+    for step in steps:
+        write(tmp_path / "memory" / FILES[tier], "".join(step))
+        assert list(made.entries((tier,))) == list(store(tmp_path).entries((tier,)))
+
+
+def test_of_an_edited_file_only_what_is_new_is_parsed(tmp_path: Path, parsed: list[str]) -> None:
     made = store(tmp_path)
     path = tmp_path / "memory" / "knowledge.md"
-    write(path, PIECES[0] + PIECES[1])
-    list(made.entries(("knowledge",)))
-    write(path, edit)
-    assert list(made.entries(("knowledge",))) == list(store(tmp_path).entries(("knowledge",)))
+    raws = [blocks.render(memory(f"e{n}", f"note {n}", "text", kind="decision")) for n in range(9)]
+    head = "<!-- ijfw-schema: v1 -->\n\n"
+    write(path, head + "".join(raws))
+    before = {one.id: one for one in made.entries(("knowledge",))}
+    parsed.clear()
+    changed = raws[4].replace("note 4", "note four")
+    write(path, head + "".join([*raws[:4], changed, *raws[6:]]))
+    after = list(made.entries(("knowledge",)))
+    assert parsed == [head, changed]
+    assert [one.id for one in after] == ["e0", "e1", "e2", "e3", "e4", "e6", "e7", "e8"]
+    assert all(one is before[one.id] for one in after if one.id != "e4")
+    assert after[4].summary == "note four"
 
 
 def test_no_more_is_kept_than_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
