@@ -103,12 +103,8 @@ def _mask_documents(masked: str) -> str:
         return masked[: handed.end()] + _blank(masked[handed.end() :])
     headings = len(_HEADING.findall(masked))
     items = len(_LISTED.findall(masked))
-    if (
-        headings >= 2
-        or (headings and items >= 2)
-        or items >= 8
-        or len(masked.replace(BLOCK, "").strip()) > 2_500
-    ):
+    outlined = headings >= 2 or (headings and items >= 2) or items >= 8
+    if outlined or len(masked.replace(BLOCK, "").strip()) > 2_500:
         first = masked.find("\n\n")
         first = min(first if first >= 0 else 600, 600)
         last = masked.rfind("\n\n")

@@ -166,6 +166,10 @@ def _settle(
     ]
     if len(clauses) > 2:  # a lone "2" in a longer text is hardly a choice
         found = [f for f in found if f.strength != "option" or len(f.text) > 2]
+    picked = {f.clause for f in found if f.kind == "decision" and f.strength == "option"}
+    found = [  # "yes, B": the choice says it all
+        f for f in found if f.kind != "confirmation" or not f.opener or f.clause not in picked
+    ]
     chosen = {f.clause for f in found if f.kind == "decision" and f.strength != "option"}
     found = [  # "we'll use sqlite, redis is overkill" decides; the rest is its reason
         f
