@@ -29,7 +29,11 @@ def judge_pairs() -> list[Case]:
     """The judge's pairs of notes."""
     return [
         {"name": f"{mark}{label}-{n}", "a": a, "b": b, "label": label}
-        for part, mark in (("duplicates", ""), ("duplicates_second", "second-"))
+        for part, mark in (
+            ("duplicates", ""),
+            ("duplicates_second", "second-"),
+            ("duplicates_third", "third-"),
+        )
         for label, pairs in toml(part).items()
         for n, (a, b) in enumerate(pairs)
     ]
