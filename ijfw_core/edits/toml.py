@@ -17,8 +17,7 @@ def put(text: str, keys: Sequence[str], value: Mapping[str, Any], ours: Ours, pa
     """
     import tomlkit
 
-    document = _parsed(text, path)
-    there = _at(document, keys)
+    there = _at(_read(text, path), keys)
     if there is not None and not ours(there):
         raise ValueError(f"{path}, line {_line(text, keys)}: {'.'.join(keys)} is there, not ours")
     if there == value:
@@ -35,15 +34,16 @@ def take(text: str, keys: Sequence[str], ours: Ours, path: str) -> str:
     """The text without the table. Raises ValueError, with file and line, for what is no TOML."""
     import tomlkit
 
-    document = _parsed(text, path)
-    there = _at(document, keys)
+    before = _read(text, path)
+    there = _at(before, keys)
     if there is None or not ours(there):
         return text
     left = take_block(text, HASH, path)
-    document = _parsed(left, path)
-    if _at(document, keys) is None:
+    if _is_without(left, before, keys):
         return left
-    parents: list[Any] = [document]  # the client wrote the file anew, without our comment lines
+    # The client wrote the file anew, without our comment lines; or they stand in another's text.
+    document = _parsed(text, path)
+    parents: list[Any] = [document]
     for key in keys[:-1]:
         parents.append(parents[-1][key])
     for parent, key in zip(reversed(parents), reversed(keys), strict=True):
@@ -59,8 +59,12 @@ def _in_place(text: str, keys: Sequence[str], value: Mapping[str, Any], path: st
 
     document = _parsed(text, path)
     parent: Any = document
-    for key in keys[:-1]:
-        parent = parent.setdefault(key, {})
+    for number, key in enumerate(keys):
+        if not isinstance(parent, dict):
+            where = ".".join(keys[:number])
+            raise ValueError(f"{path}, line {_line(text, keys[:number])}: {where} is no table")
+        if number < len(keys) - 1:
+            parent = parent.setdefault(key, {})
     parent[keys[-1]] = dict(value)
     after = tomlkit.dumps(document)
     if not _reads(after, keys, value):
@@ -68,23 +72,48 @@ def _in_place(text: str, keys: Sequence[str], value: Mapping[str, Any], path: st
     return after
 
 
-def _parsed(text: str, path: str) -> Any:
-    """The document of tomlkit, checked by the strict parser first for the line of an error."""
+def _read(text: str, path: str) -> dict[str, Any]:
+    """What the text says. Raises ValueError, with file and line, for what is no TOML."""
     import tomllib
 
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path}, {_where(error)}") from error
+    except (ValueError, RecursionError, UnicodeError) as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _parsed(text: str, path: str) -> Any:
+    """The document of tomlkit, which is slow: for the few files where a block does not do."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
     try:
-        tomllib.loads(text)
         return tomlkit.parse(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}, {_where(error)}") from error
     except TOMLKitError as error:
         line = getattr(error, "line", 0)
         raise ValueError(f"{path}, line {line}: {error}") from error
     except (ValueError, RecursionError, UnicodeError) as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def _is_without(text: str, before: dict[str, Any], keys: Sequence[str]) -> bool:
+    """Whether a text says what was said before, but for what stood at `keys`."""
+    import tomllib
+
+    def rest(table: Any, depth: int) -> Any:
+        if depth == len(keys) or not isinstance(table, dict):
+            return None
+        inner = rest(table.get(keys[depth]), depth + 1)
+        others = {key: value for key, value in table.items() if key != keys[depth]}
+        return {**others, keys[depth]: inner} if inner else others
+
+    try:
+        now = tomllib.loads(text)
+        return _at(now, keys) is None and bool(rest(now, 0) == rest(before, 0))
+    except (ValueError, RecursionError):
+        return False
 
 
 def _where(error: Exception) -> str:

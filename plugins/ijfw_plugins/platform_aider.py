@@ -132,7 +132,7 @@ def _one_read(text: str, path: str) -> None:
 
 
 def _events(path: str, text: str, start: int) -> Iterator[AgentEvent]:
-    """A prompt is a run of lines from "#### " to two blanks; lines with "> " are the program's own."""
+    """A prompt is a run of lines from "#### " to two blanks; those with "> " are the program's."""
     from ijfw_core.text import clean, digest, strip_memory
     from ijfw_core.toolcalls import reply_end
 

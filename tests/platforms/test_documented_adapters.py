@@ -140,19 +140,19 @@ HISTORY = """
 > /usr/bin/aider --model scripted
 > Git repo: .git with 3 files
 
-#### Add a retry to the client,  
-#### and use pytest for its test.  
+#### Add a retry to the client,<>
+#### and use pytest for its test.<>
 
 I added the retry. Should it wait 1 or 5 seconds?
 
 > Applied edit to client.py
 
-#### /run pytest  
+#### /run pytest<>
 
-#### 5 seconds  
+#### 5 seconds<>
 
 Done.
-"""
+""".replace("<>", "  ")  # as the client ends what was typed
 
 
 def test_aider_history(tmp_path: Path) -> None:

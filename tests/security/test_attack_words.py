@@ -1,4 +1,4 @@
-"""Words of tools, files and agents that dress up as a person's, in the sessions of each platform."""
+"""Words of tools, files and agents that dress up as a person's, in sessions of each platform."""
 
 import json
 from pathlib import Path
