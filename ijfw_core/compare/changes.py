@@ -311,7 +311,7 @@ def _may_change(before: list[Word], after: list[Word], gone: list[Word]) -> bool
         after
         and after[0].stem
         and after[0].text not in table["stop"]
-        and not _is_label(before, after)
+        and not _is_label(before, after, named=gone[0].name)
     ):
         return False
     if before and before[-1].name and not gone[0].name:
@@ -321,11 +321,15 @@ def _may_change(before: list[Word], after: list[Word], gone: list[Word]) -> bool
     return verb not in table["open"] and not inner & table["open"]
 
 
-def _is_label(before: list[Word], after: list[Word]) -> bool:
-    """Whether the changed word names a thing of a kind: "from the ... branch"."""
+def _is_label(before: list[Word], after: list[Word], *, named: bool) -> bool:
+    """Whether the changed word names a thing of a kind: "from the ... branch".
+
+    Behind a verb, as in "use the Dublin region", only what is written as a name does.
+    """
     lead = [w.text for w in before[-2:]]
     closed = len(after) == 1 or not after[1].stem
-    return closed and len(lead) == 2 and lead[1] == "the" and lead[0] in words()["stop"]
+    light = words()["stop"] | words()["tie"] if named else words()["stop"]
+    return closed and len(lead) == 2 and lead[1] == "the" and lead[0] in light
 
 
 def _told(a: Note, b: Note, shared: frozenset[str]) -> str:

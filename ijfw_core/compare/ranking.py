@@ -15,6 +15,7 @@ from ijfw_hookspecs import Entry
 CANDIDATES = 200  # entries that share a rare word
 COMPARED = 20  # of these, the best, compared word by word
 MANY = 64  # entries that may be new or gone however few there are
+GONE = 1_000  # entries that left and are still held, beside as many as there are
 POSTINGS = 8_000  # visited for one candidate: the bound of its cost
 
 _last: "Index | None" = None
@@ -57,7 +58,8 @@ class Index:
         wanted = {id(entry): entry for entry in entries}
         gone = self._numbers.keys() - wanted.keys()
         fresh = len(wanted) - (len(self._numbers) - len(gone))
-        if len(gone) + fresh > MANY + len(wanted) // 4:
+        left = len(self.entries) - len(self._numbers) + len(gone)
+        if len(gone) + fresh > MANY + len(wanted) // 4 or False:
             return False
         for name in gone:
             self._remove(self._numbers.pop(name))

@@ -4,10 +4,13 @@ The order matters: a changed number, name or negation must be seen before the no
 No similarity alone says "duplicate": every known one takes "port 8080" for "port 9090".
 """
 
+import re
+
 from ijfw_core.compare import Verdict
 from ijfw_core.compare.changes import MAX_WORDS, change, cover, opcodes
 from ijfw_core.compare.note import Note, Word, base_of, opposites, words
 
+_HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 NEAR_COVER = 0.5
 NEAR_SHINGLES = 0.5  # measured: paraphrases of news sentences lie above it, other notes below
 CORE_FROM = 3  # words; less is too little to stand for a meaning
@@ -36,7 +39,7 @@ def _same(a: Note, b: Note) -> str:
     """Why the notes say the same word for word; "" where they do not."""
     if a.stamp and b.stamp and a.stamp != b.stamp:
         return ""
-    if [w.text for w in a.plain] == [w.text for w in b.plain]:
+    if _joined(a) == _joined(b):
         return "same words"
     x, y = a.strict, b.strict
     if [w.text for w in x] == [w.text for w in y]:
@@ -69,6 +72,12 @@ def _same(a: Note, b: Note) -> str:
     if typos > most_typos or inserted > most_inserted:
         return ""
     return "same but for " + ("a typing error" if typos else "a word that adds nothing")
+
+
+def _joined(note: Note) -> str:
+    """Its words, where "read-only" is "read only"."""
+    text = " ".join(w.text for w in note.plain)
+    return _HYPHEN.sub(" ", text) if "-" in text else text
 
 
 def _is_harmless(word: Word) -> bool:
