@@ -59,7 +59,7 @@ class Index:
         gone = self._numbers.keys() - wanted.keys()
         fresh = len(wanted) - (len(self._numbers) - len(gone))
         left = len(self.entries) - len(self._numbers) + len(gone)
-        if len(gone) + fresh > MANY + len(wanted) // 4 or False:
+        if len(gone) + fresh > MANY + len(wanted) // 4 or left > GONE + len(wanted):
             return False
         for name in gone:
             self._remove(self._numbers.pop(name))

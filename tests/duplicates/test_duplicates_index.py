@@ -61,3 +61,10 @@ def test_another_memory_gets_an_index_of_its_own(monkeypatch: pytest.MonkeyPatch
     second = ranking.index_of([entry(number) for number in range(200, 400)])
     assert second is not first
     assert all(found.id != "e3" for found, _ in second.verdicts(entry(3).content, set()))
+
+
+def test_what_left_is_not_held_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "_last", None)
+    memories = [[entry(number) for number in range(at, at + 30)] for at in (0, 30)]
+    held = [len(ranking.index_of(memories[nth % 2]).entries) for nth in range(100)]
+    assert max(held) <= ranking.GONE + 30 + ranking.MANY
