@@ -13,8 +13,8 @@ import postgres_server as servers
 from ijfw_store_postgres.database import Database
 from ijfw_store_postgres.dsn import VARIABLE, parameters
 from ijfw_store_postgres.mirror import Mirror
+from ijfw_store_postgres.shared import PostgresStore
 from ijfw_store_postgres.spool import Spool
-from ijfw_store_postgres.store import PostgresStore
 
 NOW = datetime(2026, 5, 1, 10, 0, tzinfo=UTC)
 _numbers = count(1)

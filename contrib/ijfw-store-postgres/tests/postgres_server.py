@@ -18,7 +18,7 @@ from typing import Any
 
 import psycopg
 from ijfw_store_postgres import admin
-from ijfw_store_postgres.store import PostgresStore
+from ijfw_store_postgres.shared import PostgresStore
 from psycopg import sql
 
 SECONDS = 120

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from ijfw_store_postgres import writing
 from ijfw_store_postgres.database import LostError
+from ijfw_store_postgres.shared import PostgresStore
 from ijfw_store_postgres.spool import FullError
-from ijfw_store_postgres.store import PostgresStore
 from msgspec.structs import replace
 from postgres_server import Make, NoServerError, Server, made
 
@@ -79,9 +79,11 @@ def test_a_full_spool_closes_the_store(make: Make, monkeypatch: pytest.MonkeyPat
     ids(store)
     away(store, monkeypatch)
     store.spool.most = 2000
-    with pytest.raises(FullError, match="wait for it"):
-        for name in IDS:
+    for name in IDS:
+        try:
             store.plan(create(name))
+        except FullError as error:
+            assert "wait for it" in str(error)  # noqa: PT017  one of them, whichever
     held = [one.change.entry.id for one in store.spool.waiting() if one.change.entry]
     assert held == IDS[: len(held)]
     assert 0 < len(held) < len(IDS)

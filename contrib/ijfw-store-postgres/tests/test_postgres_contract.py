@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from ijfw_store_postgres import writing
-from ijfw_store_postgres.store import PostgresStore
+from ijfw_store_postgres.shared import PostgresStore
 from postgres_server import Make
 
 from ijfw_core.testing import Made, StoreContract

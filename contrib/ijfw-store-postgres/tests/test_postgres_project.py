@@ -128,7 +128,7 @@ def test_a_project_cannot_name_a_database(alice: Computer, server: Server) -> No
     config = alice.folder / ".ijfw" / "config.toml"
     config.parent.mkdir(exist_ok=True)
     config.write_text(f'[plugins.store-postgres]\ndsn = "{text}"\n')
-    alice.ijfw("trust")
+    alice.ijfw("trust", "--yes")
     done = alice.run("remember", "always use pytest")
     assert done.returncode != 0
     assert "no database is named" in done.stderr

@@ -11,7 +11,7 @@ this store is closed, not silently replaced by files, where it is set up wrongly
     rows, words     blocks as rows, changes planned on them, text as words
     writing         a change, an undo and a deletion, each as one transaction
     mirror, spool   what was read last, and what waits while the server is away
-    store, search   the hooks' answers
+    shared, finding what the hooks answer with
     admin           `ijfw-store-postgres`: migrations, members, what there is
 """
 
@@ -27,7 +27,7 @@ from ijfw_hookspecs import Context, Hit, Query, hookimpl
 
 if TYPE_CHECKING:
     from ijfw_store_postgres.database import Database
-    from ijfw_store_postgres.store import PostgresStore
+    from ijfw_store_postgres.shared import PostgresStore
 
 SPOOL_BYTES = 4 << 20  # about 2,000 changes
 
@@ -48,8 +48,8 @@ def store(context: Context) -> "PostgresStore | None":
     if database is None:
         return None
     from ijfw_store_postgres.mirror import Mirror
+    from ijfw_store_postgres.shared import PostgresStore
     from ijfw_store_postgres.spool import Spool
-    from ijfw_store_postgres.store import PostgresStore
 
     config: Config = context.settings
     where = _files(context, database)
@@ -68,11 +68,11 @@ def search(query: Query, context: Context) -> Sequence[Hit] | None:
     database = _database(context) if query.text else None
     if database is None:
         return None
-    from ijfw_store_postgres import search as words
+    from ijfw_store_postgres import finding
     from ijfw_store_postgres.database import LostError
 
     try:
-        return words.search(database, query)
+        return finding.search(database, query)
     except LostError:
         return None
 

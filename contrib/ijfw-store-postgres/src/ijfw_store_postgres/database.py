@@ -1,5 +1,7 @@
 """One connection, opened when it is needed, and every statement in a transaction of a project."""
 
+import os
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -27,7 +29,7 @@ class RefusedError(Exception):
 
 
 class Database:
-    """The memory of one project on a server. One object a thread.
+    """The memory of one project on a server. Threads wait for each other.
 
     Args:
         found: parameters of the connection.
@@ -40,6 +42,8 @@ class Database:
         self.role = ""
         self._connection: Connection[Any] | None = None
         self._quiet_until = 0.0
+        self._pid = 0
+        self._lock = threading.RLock()
 
     def close(self) -> None:
         """Close the connection; the next transaction opens another."""
@@ -54,6 +58,11 @@ class Database:
 
         Raises LostError and RefusedError. What was done inside is written when it ends well.
         """
+        with self._lock, self._transaction(reading) as cursor:
+            yield cursor
+
+    @contextmanager
+    def _transaction(self, reading: bool) -> Iterator["Cursor[Any]"]:
         import psycopg
 
         connection = self._open()
@@ -73,8 +82,9 @@ class Database:
     def _open(self) -> "Connection[Any]":
         import psycopg
 
-        if self._connection is not None and not self._connection.closed:
-            return self._connection
+        held = self._connection if self._pid == os.getpid() else None
+        if held is not None and not held.closed:
+            return held
         if time.monotonic() < self._quiet_until:
             raise LostError("the server could not be reached a moment ago")
         try:
@@ -89,7 +99,7 @@ class Database:
             raise LostError(self._said(error)) from None
         except psycopg.Error as error:
             raise RefusedError(self._said(error)) from None
-        self._connection = connection
+        self._connection, self._pid = connection, os.getpid()  # a fork may not use it
         return connection
 
     def _check(self, connection: "Connection[Any]") -> None:
