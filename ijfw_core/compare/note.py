@@ -14,6 +14,7 @@ MAX_CHARS = 6000  # of a note that are compared: a summary, 4 KB of content and 
 _TOKEN = re.compile(
     r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"  # one CJK character
     r"|(?:--?|[.~/#@]{1,3})?[^\W_](?:\w|[.:/@+'’#-](?=\w))*(?:[+#]{1,2}|%)?"
+    r"|(?<=[\w)%] )(?:[<>]=?|!=|==|[≤≥])(?= ?[\w$.-])|(?<=\w)[<>]=?(?=\d)|[$€£¥](?=\d)"
     r"|[,;.!?():=\n—–]|->|=>"
 )
 _MARKS = re.compile(r"[*`\"“”«»]+|(?<![^\W_])_+|_+(?![^\W_])")
@@ -214,7 +215,9 @@ def _word(token: str, following: str, first: bool) -> Word:
     if value:
         return Word(value + unit, value + unit, False, first, value, unit)
     name = _is_name(token, first)
-    text = _variants().get(lower, "") or _singular(lower.removesuffix("'s"))
+    exact = name and any(c in "._/:@#" or c.isdigit() for c in token)  # MAX_CONN is no MAX_CONNS
+    bare = lower.removesuffix("'s")
+    text = _variants().get(lower, "") or (bare if exact else _singular(bare))
     text = _variants().get(text, text)
     table = words()
     empty = text in table["stop"] or lower in table["stop"] or lower in _units()

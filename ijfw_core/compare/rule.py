@@ -92,6 +92,8 @@ def _is_typo(x: Word, y: Word) -> bool:
     """Whether two words are one with a slip: letters swapped, doubled or lost, a vowel mistaken."""
     if x.number or y.number or (x.name and y.name) or x.raw[0] != y.raw[0]:
         return False
+    if x.first and y.first:
+        return False  # a capital there says nothing: it may be a name
     short, long = sorted((x.raw, y.raw), key=len)
     if len(short) < 5 or not (short + long).isalpha() or base_of(long) == short:
         return False
