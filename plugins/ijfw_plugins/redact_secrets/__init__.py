@@ -15,6 +15,7 @@ from ijfw_hookspecs import Context, Span, hookimpl
 from ijfw_plugins.redact_secrets import rules
 from ijfw_plugins.redact_secrets.assign import assignments
 from ijfw_plugins.redact_secrets.lazy import lazy
+from ijfw_plugins.redact_secrets.literals import Forms, reader
 from ijfw_plugins.redact_secrets.structure import structures
 from ijfw_plugins.redact_secrets.tables import tables
 from ijfw_plugins.redact_secrets.views import all_views, encoded
@@ -72,28 +73,19 @@ def scan(text: str, whole: bool) -> list[Piece]:
     """The secrets of one view; names and values only, unless it is `whole`."""
     flat = text if text.isascii() else text.encode("ascii", "replace").decode("ascii")
     lower = flat.lower()
-    words = "\n".join(set(rules.WORD.findall(lower)))
+    way = reader(len(text))
+    words = way.words(lower)
     found = [(s, e, kind, "name-value") for s, e, kind in assignments(text, lower, words)]
     found += [(s, e, kind, "column") for s, e, kind in tables(text, lower, words)]
     if not whole:
         return found
     runs = [run[:128] for run in _RUN.findall(flat) if not _PLAIN_RUN.match(run)]
-    joined = "\n".join(runs)
-    index = rules.built_in()
-    for table, gates, present, where in (
-        (index.in_runs, joined, joined, flat),
-        (index.in_text, words, flat, flat),
-        (index.in_lower, words, lower, lower),
-        (index.loose, flat, flat, flat),
-    ):
-        for gate, literals in table.items() if gates else ():
-            if gate and gate not in gates:
-                continue
-            for literal in literals:
-                if literal in present:
-                    for rule in literals[literal]:
-                        spans = rules.hits(rule, literal, text, where)
-                        found += [(s, e, rule.name, rule.id) for s, e in spans]
+    forms = Forms(flat, lower, "\n".join(runs))
+    for literal, wanted, form in way.entries(words, forms):
+        where = lower if form == "lower" else flat
+        for rule in wanted:
+            spans = rules.hits(rule, literal, text, where)
+            found += [(s, e, rule.name, rule.id) for s, e in spans]
     found += [(s, e, kind, kind) for s, e, kind in structures(text, lower, runs)]
     return found
 

@@ -73,6 +73,7 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
         'pw"',
     ),
 }
+PLAIN = tuple((keyword.strip("_= "), keyword) for keyword in KEYWORDS[""])  # word, keyword
 FOREIGN = (
     *("пароль", "Пароль", "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "パスワード", "비밀번호"),
     *("schlüssel", "Schlüssel", "clé", "jeton", "Jeton", "ключ", "токен"),
@@ -187,8 +188,8 @@ def assignments(text: str, lower: str, words: str) -> Iterator[Found]:
 
 
 def _keywords(text: str, lower: str, words: str) -> Iterator[str]:
-    for keyword in KEYWORDS[""]:
-        if keyword.strip("_= ") in words:
+    for word, keyword in PLAIN:
+        if word in words:
             yield keyword
     for gate, keywords in KEYWORDS.items():
         if gate and gate in lower:
