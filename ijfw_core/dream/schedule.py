@@ -61,10 +61,14 @@ class Scheduler(Protocol):
 
 
 def command(env: Mapping[str, str]) -> list[str]:
-    """What is run each night."""
+    """What is run each night. Raises RefusedError for names that no scheduler can be given."""
     line = [sys.executable, "-I", "-m", "ijfw_core.dream.auto", "--all"]
-    home = env.get("IJFW_HOME")
-    return ["env", f"IJFW_HOME={home}", *line] if home else line
+    if env.get("IJFW_HOME"):  # as a full path: a scheduler runs it from another folder
+        line = ["env", f"IJFW_HOME={roots.home_folder(env)}", *line]
+    if not "".join(line).isprintable():
+        # A line feed would begin a line of its own in a crontab or a unit.
+        raise RefusedError("a name with control characters in it cannot be scheduled")
+    return line
 
 
 def schedulers(env: Mapping[str, str]) -> dict[str, Scheduler]:
