@@ -8,6 +8,7 @@ from ijfw_core.edits.marked import put as put_block
 from ijfw_core.edits.marked import take as take_block
 
 Ours = Callable[[Any], bool]
+MOST_DEPTH = 100  # of tables and lists, as tomlkit has it; comparing deeper ones can fail
 
 
 def put(text: str, keys: Sequence[str], value: Mapping[str, Any], ours: Ours, path: str) -> str:
@@ -77,11 +78,18 @@ def _read(text: str, path: str) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(text)
+        found = tomllib.loads(text)
+        level: list[Any] = [found]
+        for _ in range(MOST_DEPTH):
+            level = [v for t in level for v in (t.values() if isinstance(t, dict) else t)]
+            level = [v for v in level if isinstance(v, dict | list)]
+            if not level:
+                return found
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path}, {_where(error)}") from error
     except (ValueError, RecursionError, UnicodeError) as error:
         raise ValueError(f"{path}: {error}") from error
+    raise ValueError(f"{path}: tables nested more than {MOST_DEPTH} deep")
 
 
 def _parsed(text: str, path: str) -> Any:
