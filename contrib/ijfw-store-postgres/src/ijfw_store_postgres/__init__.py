@@ -12,6 +12,7 @@ this store is closed, not silently replaced by files, where it is set up wrongly
     writing         a change, an undo and a deletion, each as one transaction
     mirror, spool   what was read last, and what waits while the server is away
     shared, finding what the hooks answer with
+    vectors         what means the same in other words, where pgvector is
     admin           `ijfw-store-postgres`: migrations, members, what there is
 """
 
@@ -38,6 +39,7 @@ class Config(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     dsn: str = ""  # connection string without password; IJFW_POSTGRES_DSN comes first
     projects: dict[str, str] = {}  # folder of a checkout -> name that the team shares
     plaintext: bool = False  # allows sslmode disable, allow and prefer to another computer
+    embed: str = ""  # module:function that makes vectors of texts; needs pgvector
     spool_bytes: int = SPOOL_BYTES  # of changes that wait for the server
 
 
@@ -72,7 +74,7 @@ def search(query: Query, context: Context) -> Sequence[Hit] | None:
     from ijfw_store_postgres.database import LostError
 
     try:
-        return finding.search(database, query)
+        return finding.search(database, query, context.settings.embed)
     except LostError:
         return None
 

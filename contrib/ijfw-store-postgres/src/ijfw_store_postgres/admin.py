@@ -39,6 +39,8 @@ _GRANTS = (
     "GRANT USAGE ON SEQUENCE ijfw.place TO {role}",
     "GRANT EXECUTE ON FUNCTION ijfw.forget_history(text[]) TO {role}",
 )
+_GRANT_VECTORS = "GRANT SELECT, INSERT, UPDATE, DELETE ON ijfw.vector TO {role}"
+_NEEDS = "-- needs: "
 
 
 class Migration(NamedTuple):
@@ -47,6 +49,12 @@ class Migration(NamedTuple):
     number: int
     name: str
     sql: str
+
+    @property
+    def needs(self) -> str:
+        """The extension without which it waits; "" for none."""
+        head = self.sql.partition("\n")[0]
+        return head.removeprefix(_NEEDS) if head.startswith(_NEEDS) else ""
 
     @property
     def sha256(self) -> str:
@@ -78,10 +86,13 @@ def migrate(connection: "Connection[Any]") -> list[str]:
         if ran and max(ran) > steps[-1].number:
             raise ValueError("the database is newer than this version of ijfw-store-postgres")
         done: list[str] = []
+        there = {name for (name,) in connection.execute("SELECT extname FROM pg_extension")}
         for step in steps:
             if step.number in ran:
                 if ran[step.number] != step.sha256:
                     raise ValueError(f"migration {step.name} is not the one that was run")
+                continue
+            if step.needs and step.needs not in there:
                 continue
             connection.execute(step.sql.encode())
             connection.execute(
@@ -89,18 +100,26 @@ def migrate(connection: "Connection[Any]") -> list[str]:
                 (step.number, step.name, step.sha256),
             )
             done.append(step.name)
+        if "0002_vectors" in done:
+            for (role,) in connection.execute("SELECT DISTINCT role FROM ijfw.member").fetchall():
+                _allow(connection, role)
         return done
 
 
 def grant(connection: "Connection[Any]", project: str, role: str) -> None:
     """Let a role, which must be there, read and write a project."""
-    from psycopg import sql
-
     with connection.transaction():
-        for line in _GRANTS:
-            connection.execute(sql.SQL(line).format(role=sql.Identifier(role)))
+        _allow(connection, role)
         query = "INSERT INTO ijfw.member VALUES (%s, %s) ON CONFLICT DO NOTHING"
         connection.execute(query, (project, role))
+
+
+def _allow(connection: "Connection[Any]", role: str) -> None:
+    from psycopg import sql
+
+    found = connection.execute("SELECT to_regclass('ijfw.vector') IS NOT NULL").fetchone()
+    for line in (*_GRANTS, _GRANT_VECTORS) if found == (True,) else _GRANTS:
+        connection.execute(sql.SQL(line).format(role=sql.Identifier(role)))
 
 
 def revoke(connection: "Connection[Any]", project: str, role: str) -> bool:
@@ -113,6 +132,12 @@ def status(connection: "Connection[Any]") -> list[str]:
     """Lines that tell what there is."""
     steps = connection.execute("SELECT name FROM ijfw.migration ORDER BY number").fetchall()
     lines = [f"migration {name}" for (name,) in steps]
+    names = {name for (name,) in steps}
+    lines += [
+        f"{step.name} waits: CREATE EXTENSION {step.needs}, then migrate"
+        for step in migrations()
+        if step.name not in names and step.needs
+    ]
     rows = connection.execute(
         "SELECT project, string_agg(role, ', ' ORDER BY role),"
         " (SELECT count(*) FROM ijfw.memory r WHERE r.project = m.project AND NOT archived),"
