@@ -20,6 +20,9 @@ PAIRS = 20  # lines of an edit that are compared with each other
 _NOTHING = re.compile(r"\s*(?:#.*|//.*|/\*.*|\*.*|[{}()\[\];,]*|pass|\"\"\"|''')\s*$")
 _WRITTEN = re.compile(r"(?:cat|tee|echo|printf)\b[^>]*(?:>{1,2}|tee(?: -a)?)\s*([\w./~-]+)")
 _WORD = re.compile(r"\w+|[^\w\s]")
+_SPOT = re.compile(
+    r"\s*(?:\[ERROR\] )?[^\s:(]{1,300}(?:\(\d+,\d+\)|:\[\d+,\d+\]|:\d+(?::\d+)?)(?=[:\s])"
+)
 _TEST_FILE = re.compile(r"(?i)(?:^|[._-])(?:tests?|specs?)(?:[._-]|$)")
 _BACKGROUND = re.compile(r"\s*Command running in background")
 _ASSIGNED = re.compile(r"(?:^|&& |; |export )\s*((?:[A-Z_][A-Z0-9_]*=\S+ ?)+)")
@@ -75,13 +78,26 @@ def _open(signals: Sequence[Signal], place: dict[str, int]) -> list[Signal]:
     last: dict[str, Signal] = {}
     for signal in signals:
         if signal.kind == "error" and signal.turn in place:
-            last.pop(signal.key, None)
+            for key in [key for key, one in last.items() if _same_spot(one, signal)]:
+                del last[key]  # what was tried in between did not help: only the words changed
             last[signal.key] = signal
         elif signal.kind == "fix":
             known = last.get(signal.key)
             if known is not None and place.get(signal.turn, len(place)) > place[known.turn]:
                 del last[signal.key]
     return sorted(last.values(), key=lambda signal: place[signal.turn])
+
+
+def _same_spot(old: Signal, new: Signal) -> bool:
+    """Is an error the other one again: by its key, or by its code at the same place of a file?"""
+    if old.key == new.key:
+        return True
+    spots = [_SPOT.match(one.text) for one in (old, new)]
+    return (
+        old.signature == new.signature
+        and all(spots)
+        and len({found.group() for found in spots if found}) == 1
+    )
 
 
 def _test(key: str) -> str:
