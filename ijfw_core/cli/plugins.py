@@ -233,9 +233,14 @@ def _rows(loaded: Config) -> Iterator[dict[str, Any]]:
     for section in Settings.__struct_fields__:
         for key, value in msgspec.structs.asdict(getattr(loaded, section)).items():
             name = f"{section}.{key}"
+            layer = loaded.origin(name)
             if name == "plugins.settings":
                 value = _hidden(value)
-            yield {"key": name, "value": value, "layer": loaded.origin(name)}
+            yield {"key": name, "value": value, "layer": layer}
+            if name == "plugins.settings":
+                for plugin, table_ in value.items():
+                    for inner, one in table_.items():
+                        yield {"key": f"plugins.{plugin}.{inner}", "value": one, "layer": layer}
 
 
 def _hidden(value: Any) -> Any:

@@ -13,6 +13,8 @@ pytest.register_assert_rewrite(
     "ijfw_core.testing.stores",
 )
 
+from ijfw_core.author.modules import load as load_plugin  # noqa: E402
+from ijfw_core.author.probes import ask as ask_plugin  # noqa: E402
 from ijfw_core.testing.adapters import AdapterContract  # noqa: E402
 from ijfw_core.testing.contracts import (  # noqa: E402
     ClassifierContract,
@@ -47,7 +49,9 @@ __all__ = [
     "SignalContract",
     "StoreContract",
     "an_entry",
+    "ask_plugin",
     "carry_out",
+    "load_plugin",
     "state",
     "undo",
 ]

@@ -195,6 +195,9 @@ def test_config_show_names_layers_and_hides_secrets(
     assert table["gate.stage"]["layer"] == "default"
     hidden = {"redact-acme": {"api_token": "(hidden)", "url": "u"}}
     assert table["plugins.settings"]["value"] == hidden
+    url = {"key": "plugins.redact-acme.url", "value": "u", "layer": "user"}
+    assert table["plugins.redact-acme.url"] == url
+    assert table["plugins.redact-acme.api_token"]["value"] == "(hidden)"
     assert "gate.write\t0.9\tuser" in ijfw("config", "show").stdout
 
 

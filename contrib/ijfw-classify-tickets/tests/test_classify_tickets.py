@@ -6,8 +6,7 @@ from typing import Any
 import ijfw_classify_tickets
 import pytest
 
-from ijfw_core.author import probes
-from ijfw_core.testing import ClassifierContract, IjfwProject
+from ijfw_core.testing import ClassifierContract, IjfwProject, ask_plugin, load_plugin
 from ijfw_hookspecs import Candidate, Signal
 
 CONFIG = {"prefixes": ["SHOP", "INC"], "kinds": {"INC": "observation", "SHOP": "decision"}}
@@ -33,12 +32,10 @@ class TestWithoutSettings(ClassifierContract):
 def test_signals_are_left_to_the_rules_unless_a_prefix_says_more(
     kinds: dict[str, str], answers: bool
 ) -> None:
-    from ijfw_core.author import modules
-
-    loaded: Any = modules.load(ijfw_classify_tickets, {"prefixes": ["INC"], "kinds": kinds})
+    loaded: Any = load_plugin(ijfw_classify_tickets, {"prefixes": ["INC"], "kinds": kinds})
     said = Signal(kind="rule", text="INC-7: always check the disk", key="k")
     one = Candidate(kind="observation", summary=said.text, content=said.text, signals=(said,))
-    assert (probes.ask(loaded, "classify", candidate=one) is not None) == answers
+    assert (ask_plugin(loaded, "classify", candidate=one) is not None) == answers
 
 
 def test_a_wrong_kind_in_the_settings_is_told(ijfw_project: IjfwProject) -> None:
