@@ -40,6 +40,7 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
         "psk",
         "_dsn",
         "salt",
+        "pepper",
         "seed",
         "otp",
         "sid=",
@@ -110,7 +111,7 @@ _JOIN = lazy(
           |[)\]]{1,2}[ \t]{0,3}
              (?:\{|\?\?|\?:|\|\||or|\.(?:unwrap_or|orElse|getOrElse)\()[ \t]{0,3})
          (?=\\*["'`]))
-     |(?P<call>\([ \t]{0,2}(?=\\*["'`]))
+     |(?P<call>[({][ \t]{0,2}(?=\\*["'`]))
      |(?P<xml></(?:[Kk]ey|[Nn]ame)>\s{0,40}<(?:string|[Vv]alue)>
          |</(?:t[hd]|dt|b|strong|label|span)>\s{0,20}<(?:td|dd|code|span)[^<>]{0,40}>(?:<code>)?
          |\\*["']?>(?:</td>\s{0,20}<td[^>]{0,40}>|<!\[CDATA\[)?)
@@ -121,6 +122,7 @@ _JOIN = lazy(
          (?:[ \t]+(?:is|(?:was|has[ ]been)[ ](?:changed|set|reset)[ ]to
             |was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as|ist|lautet|est|es|è|é)\b
             (?:[ ](?:now|set[ ]to|still|currently))?[ \t]*:?
+          |(?<=passe)[ ][a-zà-ÿ]{4,14}[ ]?:|[ \t]{1,2}[-–—](?=[ \t])
           |(?<=[\w)])[ ]?[:=](?![:=])|[ \t]?[是为為は][：:]?)[ \t]*)
      |(?P<space>\\*["'`*]{0,2}[ \t]{1,8})
     )""",
@@ -212,7 +214,9 @@ class _Reader:
             return None
         start = self._name_start(at)
         name = text[start : match.end("rest")].strip(".-")
-        kind = name_kind(name)
+        if match.group("call"):
+            name = name.removeprefix("with")  # a builder
+        kind = "password" if name == "PASS" and match.group("op") == "=" else name_kind(name)
         if kind == "key" and name.lower() in ("key", "keys"):
             word = _WORD_BEFORE.search(text, max(0, start - 16), start)
             if word:

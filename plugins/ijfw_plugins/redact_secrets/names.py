@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from ijfw_plugins.redact_secrets.lazy import lazy
 
-_WORDS = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-zß-öø-ž]+|[0-9]+|[^\W\d_a-zA-Z]+")
+_WORDS = lazy(r"[A-Z]+(?![a-zß-öø-ž])|[A-Z]?[a-zß-öø-ž]+|[0-9]+|[^\W\d_a-zA-Z]+")
 
 
 def _set(words: str) -> frozenset[str]:
@@ -74,7 +74,7 @@ _NOT_KEY = _set(
     "property attribute param header natural surrogate business candidate super alternate "
     "locale string resource metric trace log job task queue topic channel thread user session "
     "request response correlation transaction batch public pub rate limit feature flag menu "
-    "nav section test cert certificate verification verify verifying ssh dedup"
+    "nav section recv receive test cert certificate verification verify verifying ssh dedup"
 )
 _STRONG_KEY = _set(
     "api access secret private auth signing signature encryption encrypt decryption master "
@@ -173,6 +173,8 @@ def _kind_of_key(before: list[str]) -> str:
     if not before:
         return "key"
     last = before[-1]
+    if last in ("wifi", "wlan", "wpa", "wpa2"):
+        return "password"
     if last in _STRONG_KEY or _is_secret(last):
         return "secret" if "secret" in before or last == "private" else "token"
     return "" if last in _NOT_KEY else "key"

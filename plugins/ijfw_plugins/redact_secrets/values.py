@@ -47,7 +47,9 @@ _REFERENCE = lazy(
 )
 _MARKED = lazy(r"\[REDACTED(?::|\])|\*{3}|x{6}|X{6}|\.{3}\Z|…\Z|•{3}")
 _CALL = lazy(
-    r"[A-Za-z_][A-Za-z_.:]*[0-9]?\(|[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)+\(|(?:await|new|async|func|function|lambda|return|typeof)\b"
+    r"[A-Za-z_][A-Za-z_.:]*[0-9]?\(|[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)+\("
+    r"|(?:await|new|async|func|function|lambda|return|typeof)\b"
+    r"|[a-z_]+(?:\.[A-Za-z_]+)*\[(?:\w|\Z)|[\w.|]{0,80}(?:Public|Private)Key\Z"
 )
 _PATH = lazy(
     r"(?:\.{0,2}|~|[A-Za-z]:|\$HOME)?[/\\]{1,2}[\w.-]+(?:[/\\][\w.-]*)*\Z|[\w.-]+(?:/[\w.-]+)*/?[\w-]+\.[a-z]{1,5}\Z"
