@@ -6,11 +6,12 @@ import click
 
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say
 from ijfw_core.errors import IjfwError
+from ijfw_core.loading.hooks import SPECS
 
 
 @click.command(epilog="Example: ijfw plugins new redact-acme --hook redact")
 @click.argument("name")
-@click.option("--hook", required=True, help="What it does: one of the hooks of `plugins list`.")
+@click.option("--hook", required=True, type=click.Choice(list(SPECS)), help="What it implements.")
 @click.option("--dir", "base", default=".", type=click.Path(file_okay=False), help="Where to.")
 @json_option
 @report_errors
