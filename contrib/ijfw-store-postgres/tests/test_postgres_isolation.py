@@ -33,14 +33,16 @@ def test_another_projects_rows_cannot_be_read(
 ) -> None:
     if setting is not None:
         mallory.execute("SELECT set_config('ijfw.project', %s, false)", (setting,))
-    found = {project for (project,) in mallory.execute(f"SELECT project FROM ijfw.{table}")}
+    found = {
+        project for (project,) in mallory.execute(f"SELECT project FROM ijfw.{table}".encode())
+    }
     assert found == ({"acme/other"} if setting == "acme/other" else set())
 
 
 def test_nor_written_nor_joined(mallory: "psycopg.Connection[Any]", server: Server) -> None:
     mallory.execute("SELECT set_config('ijfw.project', 'acme/secret', false)")
     for line in ("UPDATE ijfw.memory SET raw = 'x'", "DELETE FROM ijfw.memory"):
-        assert mallory.execute(line).rowcount == 0
+        assert mallory.execute(line.encode()).rowcount == 0
     refused = [
         "INSERT INTO ijfw.member VALUES ('acme/secret', 'mallory')",
         "INSERT INTO ijfw.history (project, owner, handle, op, plugin, reason, entries, request,"
@@ -53,7 +55,7 @@ def test_nor_written_nor_joined(mallory: "psycopg.Connection[Any]", server: Serv
     ]
     for line in refused:
         with pytest.raises(psycopg.Error):
-            mallory.execute(line)  # pyright: ignore[reportCallIssue, reportArgumentType]
+            mallory.execute(line.encode())
     assert mallory.execute("SELECT ijfw.forget_history(%s)", ([an_entry().id],)).fetchone() == (0,)
     with server.connect("postgres") as all_seeing:
         query = "SELECT count(*) FROM ijfw.memory WHERE project = 'acme/secret' AND raw <> 'x'"
@@ -68,7 +70,7 @@ def test_the_history_only_grows(make: Make, server: Server, project: str) -> Non
         for line in ("UPDATE ijfw.history SET reason = ''", "DELETE FROM ijfw.history",
                      "TRUNCATE ijfw.history"):  # fmt: skip
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                connection.execute(line)  # pyright: ignore[reportCallIssue, reportArgumentType]
+                connection.execute(line.encode())
 
 
 @pytest.mark.parametrize(("tier", "shared"), [("handoff", False), ("global", False),

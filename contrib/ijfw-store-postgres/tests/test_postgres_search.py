@@ -76,7 +76,9 @@ def test_another_projects_entries_are_not_found(filled: PostgresStore, make: Mak
     assert search(other.database, Query(text="webhooks")) == []
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.text(max_size=60))
 def test_any_text_is_stored_and_asked(server: Server, make: Make, text: str) -> None:
     store = make("eve", "acme/any")

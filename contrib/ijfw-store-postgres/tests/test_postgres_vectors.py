@@ -1,6 +1,6 @@
 """Vectors where pgvector is; the same search without them where it is not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 from ijfw_store_postgres import admin, finding, vectors
@@ -22,7 +22,7 @@ EMBED = f"{__name__}:meaning"
 
 
 @pytest.fixture
-def with_vectors(server: Server, make: Make, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+def with_vectors(server: Server, make: Make, monkeypatch: pytest.MonkeyPatch) -> Make:
     with server.connect("postgres") as connection:
         query = "SELECT FROM pg_available_extensions WHERE name = 'vector'"
         if connection.execute(query).fetchone() is None:
@@ -31,7 +31,7 @@ def with_vectors(server: Server, make: Make, monkeypatch: pytest.MonkeyPatch) ->
     with server.connect("owner") as connection:
         admin.migrate(connection)
     monkeypatch.setattr(vectors, "maker", lambda name: meaning)
-    yield make
+    return make
 
 
 def fill(store: PostgresStore) -> None:

@@ -77,13 +77,13 @@ def _worded(database: Database, query: Query) -> list[Hit]:
         values.append(query.until + timedelta(seconds=1))
     values.append(max(query.limit, 1) * WIDER)
     with database.transaction(reading=True) as cursor:
-        cursor.execute(
+        query_text = (
             "SELECT tier, path, entry, raw, place,"
             f" ts_rank({_WEIGHTS}, words, q, {DEPTH}) AS rank"
             " FROM ijfw.memory, (SELECT %s::tsquery AS q) AS asked"
-            f" WHERE {' AND '.join(where)} ORDER BY rank DESC, stored DESC, entry LIMIT %s",
-            values,
+            f" WHERE {' AND '.join(where)} ORDER BY rank DESC, stored DESC, entry LIMIT %s"
         )
+        cursor.execute(query_text.encode(), values)
         found = cursor.fetchall()
     hits = [_hit(Row(*row), float(rank)) for *row, rank in found]
     return [hit for hit in hits if hit is not None]

@@ -36,7 +36,7 @@ WHERE xid >= pg_snapshot_xmin(%s::pg_snapshot) AND NOT pg_visible_in_snapshot(xi
 class _Saved(msgspec.Struct):
     snapshot: str
     database: str
-    rows: list[tuple[str, str, str, str, int]]
+    rows: list[Row]
 
 
 class Mirror:
@@ -62,7 +62,7 @@ class Mirror:
             if self.path.stat().st_size > LARGEST:
                 return
             saved = msgspec.msgpack.decode(files.read(self.path), type=_Saved)
-            self.rows = {row.key: row for row in (Row(*one) for one in saved.rows)}
+            self.rows = {row.key: row for row in saved.rows}
             self.snapshot, self._database = saved.snapshot, saved.database
 
     def refresh(self, cursor: "Cursor[Any]", *, keep: bool = True) -> None:
@@ -93,7 +93,7 @@ class Mirror:
 
     def _save(self) -> None:
         """A copy that cannot be written is none: the server has everything."""
-        saved = _Saved(self.snapshot, self._database, [tuple(row) for row in self.rows.values()])
+        saved = _Saved(self.snapshot, self._database, list(self.rows.values()))
         with suppress(OSError):
             files.replace(self.path, msgspec.msgpack.encode(saved), durable=False)
 

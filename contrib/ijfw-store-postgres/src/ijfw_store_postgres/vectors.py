@@ -1,4 +1,4 @@
-"""Vectors beside words: what means the same in other words. Off until the user names who makes them.
+"""Vectors beside words: the same meaning in other words. Off until the user names who makes them.
 
 The nearest are found by looking at all of a project's vectors, exactly: the length of a vector is
 its maker's business, and an index wants to know it.
@@ -71,16 +71,16 @@ def near(
             return []
         _bring_up_to_date(cursor, name, embed)
         (asked,) = _made(embed, [text])
-        cursor.execute(_NEAR, (json.dumps(asked), name, len(asked), limit))
+        cursor.execute(_NEAR.encode(), (json.dumps(asked), name, len(asked), limit))
         return [(Row(*row), float(score)) for *row, score in cursor.fetchall()]
 
 
 def _bring_up_to_date(cursor: "Cursor[Any]", name: str, embed: Embed) -> None:
-    held = cursor.execute(_NEW, (name,)).fetchall()
-    read = [rows.read(Row(*one[2:6], 0)) for one in held]
+    held = cursor.execute(_NEW.encode(), (name,)).fetchall()
+    read = [rows.read(Row(one[2], one[3], one[4], one[5], 0)) for one in held]
     texts = [f"{e.summary}\n{e.content}"[:CHARACTERS] if e else "" for e in read]
     for one, vector in zip(held, _made(embed, texts) if texts else [], strict=True):
-        cursor.execute(_PUT, (*one[:5], one[6], name, json.dumps(vector)))
+        cursor.execute(_PUT.encode(), (*one[:5], one[6], name, json.dumps(vector)))
 
 
 def _made(embed: Embed, texts: list[str]) -> list[list[float]]:

@@ -9,7 +9,7 @@ try: where an answer was lost, the next try finds it in the history and does not
 import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, LiteralString
 
 import msgspec
 from msgspec.structs import replace
@@ -151,7 +151,7 @@ def forget(
 
 
 def select(
-    cursor: "Cursor[Any]", where: str, values: Sequence[Any] = (), *, team: bool = True
+    cursor: "Cursor[Any]", where: LiteralString, values: Sequence[Any] = (), *, team: bool = True
 ) -> list[Row]:
     """The rows that a condition of ours names, in order."""
     if where == "team_or_all":
