@@ -78,7 +78,7 @@ PLAIN = tuple((keyword.strip("_= "), keyword) for keyword in KEYWORDS[""])  # wo
 FOREIGN = (
     *("пароль", "Пароль", "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "パスワード", "비밀번호"),
     *("schlüssel", "Schlüssel", "clé", "jeton", "Jeton", "ключ", "токен"),
-    *("lösenord", "Lösenord", "şifre", "Şifre", "jelszó", "Jelszó"),
+    *("lösenord", "Lösenord", "hasło", "Hasło", "şifre", "Şifre", "jelszó", "Jelszó"),
 )
 LONGEST = 4096  # characters of a quoted value that are looked at
 RUN = 1024  # of one without quotes; a longer one goes on as long as it looks encoded
@@ -89,7 +89,7 @@ _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 _JOIN = lazy(
     r"""(?P<rest>(?:(?![是为為は])[\w.-]){0,40}+)
     (?:
-      (?P<typed>(?::[ \t]{0,2}[&']?|[ \t]{1,2}(?=[a-z]))
+      (?P<typed>(?::[ \t]{0,2}[&']?|[ \t]{1,2}(?=[a-z]|As ))
          [A-Za-z][\w<>\[\].|?&' ]{0,30}?[ \t]{0,2}=[ \t]{0,4}
          (?=(?:[A-Za-z][\w.]{1,30}\((?:[a-z]{1,10}=)?)?\\*["'`]))
      |(?P<line>(?:[ ]\([^()\n]{1,30}\))?
@@ -98,7 +98,7 @@ _JOIN = lazy(
          \r?\n(?:\r?\n)?(?:```\w{0,10}\r?\n)?[ \t]{0,24}(?=\S{8,300}[ \t]{0,8}(?:\r?\n|\Z)))
      |(?P<pair>\\*["']?[ \t]{0,4}(?:(?:[:=][ \t]{0,4})?[,{]\s{0,40}|\s{1,40})-?[ \t]{0,4}\\*["']?
          (?:[A-Za-z]{0,12}[Vv]alue|val|default|content)\\*["']?[ \t]{0,4}[:=][ \t]{0,4})
-     |(?P<op>(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}
+     |(?P<op>(?:[ ]\[[^\[\]\n]{1,24}\](?=:))?(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}
          (?:(?:\|\||[?+])?={1,3}|=>|:=?(?![:?])|:-(?!>)|->|→|：|[|│┃║])
          >?(?![=>:])
          (?:[ \t]{0,4}(?:process\.env|import\.meta\.env|ENV|os\.environ|env)
@@ -114,7 +114,7 @@ _JOIN = lazy(
      |(?P<call>[({][ \t]{0,2}(?=\\*["'`]))
      |(?P<xml></(?:[Kk]ey|[Nn]ame)>\s{0,40}<(?:string|[Vv]alue)>
          |</(?:t[hd]|dt|b|strong|label|span)>\s{0,20}<(?:td|dd|code|span)[^<>]{0,40}>(?:<code>)?
-         |\\*["']?>(?:</td>\s{0,20}<td[^>]{0,40}>|<!\[CDATA\[)?)
+         |\\*["']?>(?:\s{0,20}<[Vv]alue>|</td>\s{0,20}<td[^>]{0,40}>|<!\[CDATA\[)?)
      |(?P<prose>\\*["'`*]{0,3}(?:[ ]API(?=[ ]))?
            (?:[ \t]+(?:for|of|on|to|at|in|I|used|we|you|für|von|vom|zum|zur
              |der|des|du|de|del|dela|della|da|do|dos|para|pour)\b
@@ -130,14 +130,14 @@ _JOIN = lazy(
 )
 _QUOTE = lazy(r"[bBrRfFuUN@$]{0,2}(\\*[\"']|`{1,3}|&quot;|&#3[49];|“|‘|\*\*(?=\w))")
 _WRAPPER = lazy(
-    r"(?:\[\]byte\(|\[|\(|\{|!!str |new |[A-Za-z_][\w.]{2,40}\((?:[a-z]{1,10}=)?"
+    r"(?:\[\]byte\(|\[|\(|\{|!!str |new |string\(\d{1,4}\)|[A-Za-z_][\w.]{2,40}\((?:[a-z]{1,10}=)?"
     r"|[A-Za-z]{1,12}::from\()[ \t]{0,2}(?=[bBrRfF]?\\*[\"'`])"
 )
 _CLOSING = {"“": "”", "‘": "’"}
 _PLAIN = lazy(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*+)*+")
 # A word, a dotted name or a call in lower case: no secret, whatever its name.
 _DULL = lazy(
-    r"[A-Za-z_$]?[a-z_.-]*+(?:\((?!(?:[a-z]{1,10}=)?\\*[\"'])|[\s,;)\]}\\]|\[(?!\]byte)|\Z)"
+    r"(?!string\(\d)[A-Za-z_$]?[a-z_.-]*+(?:\((?!(?:[a-z]{1,10}=)?\\*[\"'])|[\s,;)\]}\\]|\[(?!\]byte)|\Z)"
     r"|\\*(\"|')[A-Za-z_]?[a-z_. -]*+\\*\1"
 )
 _MAYBE_WORDS = lazy(r"\\*[\"']?[a-z]{8,64}(?![\w(.-])|\\*[\"'](?:[a-z]{3,9}[ -]){3}")
@@ -145,7 +145,7 @@ _ENDS = frozenset(("", "\n", "\r", ";", "&", " ", "<", '"', "'", "\\"))
 # Names that may hold a password of letters alone begin so.
 _WORDS_AFTER = ("pass", "Pass", "PASS", "pwd", "Pwd", "PWD", "psk", "secret", "Secret", "SECRET")
 _ARGUMENT = lazy(r"[A-Za-z_]\w*=[\w.]*")
-_LABEL = lazy(r"[ \t>*-]{0,8}(?:[A-Za-z]{1,14} ){0,6}\Z")
+_LABEL = lazy(r"[ \t>*#-]{0,8}(?:[A-Za-z]{1,14} ){0,6}\Z")
 _ENCODED = lazy(r"[A-Za-z0-9+/=_.-]*+")
 _NEXT = lazy(
     r"[，。；、]|-\](?=\{\+|\s|\Z)|\+\}|&(?=[\w.\[\]-]{1,60}=)|&amp;|&quot;|%26(?=\w)|\[REDACTED|\]\[REDACTED"

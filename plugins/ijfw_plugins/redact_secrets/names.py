@@ -52,7 +52,7 @@ _ABOUT = _set(
     "email role owner vault keyring retries schema attr attribute location position pos "
     "offset line col range span start end tree list map set cache lookup handler callback "
     "event events listener test tests page form reader writer parser lexer stream iterator "
-    "kinds family group groups mount ring tier"
+    "address encryption kinds family group groups mount ring tier"
 )
 _NOT_BEFORE = _set(
     "public pub publishable publishedkey no requires require has is use uses with without "

@@ -166,6 +166,9 @@ def all_views(text: str) -> Iterator[tuple[View, bool]]:
         decoded = _decode(top, pattern, plain) if mark in text else None
         if decoded:
             flat.append(decoded)
+        twice = _decode(decoded, pattern, plain) if decoded and mark in decoded.text else None
+        if twice:
+            flat.append(twice)
     for view in flat:
         yield view, id(view) not in escaped
         joined = unwrapped(view)
