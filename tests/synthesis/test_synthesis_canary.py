@@ -98,3 +98,45 @@ def test_a_secret_in_an_answer_is_not_kept(desk: Desk, server: Server) -> None:
     desk.hear(session_of("s1"))
     desk.drain()
     assert all(secret.encode() not in data for data in desk.everything().values())
+
+
+def test_a_secret_that_stands_in_evidence_and_answer_is_redacted_in_both(
+    desk: Desk, server: Server, tmp_path: Path
+) -> None:
+    """A model that guesses, or knows, what stood at [REDACTED:...] and puts it back."""
+    from ijfw_tests.models.server import WORDED, with_lessons
+
+    desk.configure(server.url, tokens_per_day=1_000_000)
+    rng = random.Random(23)
+    planted = {name: fill(shape, rng) for name, shape in KINDS}
+
+    def put_back(found: list[dict[str, Any]]) -> None:
+        for lesson in found:
+            for field in ("summary", "content", "why", "how_to_apply"):
+                for name, secret in planted.items():
+                    lesson[field] = _put(str(lesson[field]), name, secret)
+
+    server.play(with_lessons(put_back))
+    for n in range(SESSIONS):
+        path = tmp_path / f"{n}.jsonl"
+        told = Transcript(path, f"s{n}", str(desk.folder))
+        for k, (name, secret) in enumerate(list(planted.items())[n::SESSIONS]):
+            first, then = f"tool{k}of{n}", f"lib{k}of{n} with {name}={secret}"
+            told.prompt(f"No, don't use {first}. From now on use {then} please.")
+        desk.hear(session_of(f"s{n}"), transcript=str(path), platform="claude-code")
+    desk.drain()
+    answered = [call.status for call in desk.calls()]
+    assert answered == ["answered"] * SESSIONS
+    worded = [one for one in desk.live() if one.content.startswith(WORDED)]
+    assert sum("[REDACTED:" in one.content for one in worded) >= len(KINDS)
+    kept = b"\n".join(desk.everything().values()).decode("utf-8", "replace")
+    assert [name for name, secret in planted.items() if leaks(secret, kept)] == []
+
+
+def _put(text: str, name: str, secret: str) -> str:
+    """A text with a secret where it was taken out behind its name."""
+    import re
+
+    return re.sub(
+        rf"\b{re.escape(name)}=\S*\[REDACTED:[^\]]*\]", lambda _: f"{name}={secret}", text
+    )

@@ -86,6 +86,15 @@ def test_a_prompt_is_sent_and_the_answer_read(server: Server) -> None:
     assert body["response_format"]["json_schema"]["schema"] == {"type": "object"}
 
 
+def test_a_server_is_told_the_form_as_it_understands_it(server: Server) -> None:
+    server.say = "words"
+    for form in ("json_object", "text"):
+        transport(server.url, "", form)(PROMPT)
+    schema = {"type": "object"}
+    told = [body["response_format"] for _, _, body in server.seen]
+    assert told == [{"type": "json_object", "schema": schema}, {"type": "text"}]
+
+
 @pytest.mark.parametrize(
     "body",
     [b"", b"<html>", b"[]", b'{"choices": []}', b'{"choices": [{"message": 3}]}', b"[" * 99999],

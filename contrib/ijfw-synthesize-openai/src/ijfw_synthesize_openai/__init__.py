@@ -3,7 +3,8 @@
 Only the transport is here; everything else is `ijfw_core.synthesis` and the kernel.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
 
 import msgspec
 
@@ -12,16 +13,16 @@ from ijfw_core.synthesis import ModelError, wire
 from ijfw_hookspecs import Answer, Candidate, Context, Prompt, Request, hookimpl
 
 MODELS = "openai:"
+Form = Literal["json_schema", "json_object", "text"]
 TRIES = 2  # further ones to connect
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """[plugins.synthesize-openai] of the user's config.toml."""
 
-    base_url: str = (
-        "http://127.0.0.1:8080/v1"  # this computer, or another by https
-    )
+    base_url: str = "http://127.0.0.1:8080/v1"  # this computer, or another by https
     key: str = "openai"  # whose key is sent; "" for none
+    form: Form = "json_schema"  # how the server is told the form of the answer
 
 
 class _Message(msgspec.Struct):
@@ -55,10 +56,11 @@ def synthesize(request: Request, context: Context) -> Sequence[Candidate] | None
         context.models.failed(f"[plugins.synthesize-openai] base_url: {error}")
         return None
     key = context.models.key(config.key) if config.key else ""
-    return synthesis.answer(request, context, host=host, send=transport(config.base_url, key))
+    send = transport(config.base_url, key, config.form)
+    return synthesis.answer(request, context, host=host, send=send)
 
 
-def transport(url: str, key: str) -> Callable[[Prompt], Answer]:
+def transport(url: str, key: str, form: Form = "json_schema") -> Callable[[Prompt], Answer]:
     """What sends a prompt to the chat completions at `url`."""
 
     def send(prompt: Prompt) -> Answer:
@@ -67,7 +69,6 @@ def transport(url: str, key: str) -> Callable[[Prompt], Answer]:
         options = wire.options(httpx, url, tries=TRIES)
         if key:
             options["headers"]["Authorization"] = f"Bearer {key}"
-        form = {"name": "lessons", "strict": True, "schema": dict(prompt.schema)}
         body = {
             "model": prompt.model.removeprefix(MODELS),
             "max_tokens": prompt.max_tokens,
@@ -75,7 +76,7 @@ def transport(url: str, key: str) -> Callable[[Prompt], Answer]:
                 {"role": "system", "content": prompt.system},
                 {"role": "user", "content": prompt.text},
             ],
-            "response_format": {"type": "json_schema", "json_schema": form},
+            "response_format": _form(form, dict(prompt.schema)),
         }
         try:
             with httpx.Client(timeout=prompt.seconds, **options) as client:
@@ -87,6 +88,14 @@ def transport(url: str, key: str) -> Callable[[Prompt], Answer]:
         return _answer(answer.content)
 
     return send
+
+
+def _form(form: Form, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The form of the answer as the server understands it; what comes is checked all the same."""
+    if form == "json_schema":
+        strict = {"name": "lessons", "strict": True, "schema": schema}
+        return {"type": form, "json_schema": strict}
+    return {"type": form, "schema": schema} if form == "json_object" else {"type": form}
 
 
 def _answer(data: bytes) -> Answer:
