@@ -276,3 +276,29 @@ def test_an_old_line_stays_whole_where_its_rest_would_not_be() -> None:
     agent.edit("calc.py", "-def f(a, b):", "+def f(a, c):")
     fix = only(agent.run("pytest", "1 passed in 0.01s\n", 0))
     assert fix.text == "calc.py: def f(a, c): instead of def f(a, b):"
+
+
+def test_a_command_that_passes_with_quotes_is_the_fix_of_one_that_the_shell_could_not_read() -> (
+    None
+):
+    agent = Agent()
+    says = "bash: -c: line 0: syntax error near unexpected token `('\n"
+    (error,) = agent.call("shell", "cat src/(app)/page.tsx", says, 2)
+    (fix,) = agent.call("shell", "cat 'src/(app)/page.tsx'", "export default 1\n", 0)
+    assert (fix.kind, fix.key) == ("fix", error.key)
+    assert fix.text == "put quotes around 'src/(app)/page.tsx'"
+    (again,) = agent.call("shell", "ls src/(app)", says, 2)
+    assert again.key == error.key
+    assert agent.call("shell", "ls src", "a\n", 0) == []
+
+
+def test_the_same_code_at_the_same_place_is_not_fixed_by_what_was_tried_in_between() -> None:
+    agent = Agent()
+    one = "src/a.ts(20,3): error TS2322: Type 'A' is not assignable to type 'B'.\n"
+    agent.call("shell", "npx tsc", one, 2)
+    agent.call("edit", "src/a.ts\n-const a = 1\n+const a = 2\n")
+    (second,) = agent.call("shell", "npx tsc", one.replace("'A'", "'C'"), 2)
+    agent.call("edit", "src/b.ts\n-const b = 1\n+const b = 2\n")
+    fixes = agent.call("shell", "npx tsc", "", 0)
+    assert [fix.key for fix in fixes] == [second.key]
+    assert "src/b.ts" in fixes[0].text

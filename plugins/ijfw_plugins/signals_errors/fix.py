@@ -8,7 +8,7 @@ from ijfw_core.text import one_line
 from ijfw_hookspecs import AgentEvent, Context, Signal, Tool
 from ijfw_plugins.signals_errors import guards
 from ijfw_plugins.signals_errors.commands import covers, parse, words
-from ijfw_plugins.signals_errors.judge import here
+from ijfw_plugins.signals_errors.judge import here, unread
 from ijfw_plugins.signals_errors.tables import word
 
 LIMIT = 1000  # bytes of a fix
@@ -23,6 +23,8 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 _SPOT = re.compile(
     r"\s*(?:\[ERROR\] )?[^\s:(]{1,300}(?:\(\d+,\d+\)|:\[\d+,\d+\]|:\d+(?::\d+)?)(?=[:\s])"
 )
+_QUOTES = re.compile(r"[\"'\\\s]+")
+_IN_QUOTES = re.compile(r"'[^'\n]{1,200}'|\"[^\"\n]{1,200}\"")
 _TEST_FILE = re.compile(r"(?i)(?:^|[._-])(?:tests?|specs?)(?:[._-]|$)")
 _BACKGROUND = re.compile(r"\s*Command running in background")
 _ASSIGNED = re.compile(r"(?:^|&& |; |export )\s*((?:[A-Z_][A-Z0-9_]*=\S+ ?)+)")
@@ -34,7 +36,8 @@ def fixes(event: AgentEvent, context: Context) -> list[Signal]:
     if tool is None or tool.kind != "shell" or not _passed(tool):
         return []
     mine = here(tool.input, event.cwd)
-    if not mine or guards.reads(parse(tool.input)):
+    reader = guards.reads(parse(tool.input))
+    if not mine or (reader and not any(unread(signal.text) for signal in context.signals)):
         return []
     earlier = [one for one in context.history if one.tool is not None and one.agent == event.agent]
     place = {
@@ -48,6 +51,10 @@ def fixes(event: AgentEvent, context: Context) -> list[Signal]:
         failing = earlier[at].tool
         if failing is None or failing.kind != "shell":
             continue
+        if _requoted(failing, tool, signal):
+            found.append(_fix(f"put quotes around {_quoted(failing, tool)}", tool, signal))
+        if reader or unread(signal.text):
+            continue
         theirs, test = here(failing.input, earlier[at].cwd), _test(signal.key)
         if not covers(mine, theirs, test):
             continue
@@ -55,16 +62,33 @@ def fixes(event: AgentEvent, context: Context) -> list[Signal]:
         last = tool if len(between) == len(earlier) - at - 1 else None
         text = _words(between, failing, last, signal.text, (event.cwd, context.project))
         if text:
-            found.append(
-                Signal(
-                    kind="fix",
-                    text=text,
-                    about=one_line(tool.input),
-                    key=signal.key,
-                    signature=signal.signature,
-                )
-            )
+            found.append(_fix(text, tool, signal))
     return found
+
+
+def _fix(text: str, tool: Tool, error: Signal) -> Signal:
+    return Signal(
+        kind="fix",
+        text=text,
+        about=one_line(tool.input),
+        key=error.key,
+        signature=error.signature,
+    )
+
+
+def _requoted(failing: Tool, passing: Tool, error: Signal) -> bool:
+    """Did a command that the shell could not read pass with other quotes?"""
+    if not unread(error.text) or failing.input == passing.input:
+        return False
+    return _QUOTES.sub("", failing.input) == _QUOTES.sub("", passing.input)
+
+
+def _quoted(failing: Tool, passing: Tool) -> str:
+    """The first word that has quotes in one command and none in the other."""
+    for match in _IN_QUOTES.finditer(passing.input[:LIMIT]):
+        if match.group() not in failing.input and match.group()[1:-1] in failing.input:
+            return match.group()
+    return _short(one_line(passing.input))
 
 
 def _passed(tool: Tool) -> bool:

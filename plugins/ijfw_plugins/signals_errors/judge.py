@@ -12,10 +12,17 @@ _MACHINE = re.compile(
     r"\bE(?:ACCES|ROFS|NOSPC|PERM|DQUOT)\b|Read-only file system|No space left on device|"
     r"[Pp]ermission denied"
 )
+BRIEF = 80  # characters of a command of which only the quotes matter
 _HEX = re.compile(
     r"\b0x[0-9a-fA-F]+\b|\b[0-9a-f]{7,64}\b(?<=\d[a-f])|\b[0-9a-f]{8}-[0-9a-f-]{27}\b"
 )
 _PATH = re.compile(r"(?:[A-Za-z]:)?[\w.@~+-]*(?:[/\\][\w.@~+-]+)+")
+# What a shell says before it runs anything: the same lesson whatever the command was.
+_SHELL = re.compile(
+    r"\S*(?:bash|zsh|/sh|dash)(?::|: -c:)(?: (?:eval:|line) ?\d*:?| \d+:)* ?"
+    r"(?:[Ss]yntax error|parse error|unexpected EOF|no matches found|bad substitution)|"
+    r"(?:zsh|bash|sh):\d+: (?:parse error|no matches found)"
+)
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 
@@ -34,6 +41,8 @@ def error(tool: Tool, cwd: str = "") -> Signal | None:
     about = (
         tool.input if tool.kind == "shell" else f"{tool.name} {tool.input.partition(chr(10))[0]}"
     )
+    if unread(line) and len(about) > BRIEF:
+        about = about[:BRIEF].rpartition(" ")[0] + " …"
     return Signal(
         kind="error",
         text=line,
@@ -56,9 +65,16 @@ def key(found: detect.Found, command: str, cwd: str) -> str:
     The message counts without paths, numbers and addresses, so that two errors of one class and one
     command stay apart and the same one is known again.
     """
+    if unread(found.line):
+        return f"error:{found.signature}:shell#{digest(message(found.line), 3)}"
     if found.test:
         return f"error:{found.signature}:{found.test}"
     return f"error:{found.signature}:{here(command, cwd)[:160]}#{digest(message(found.line), 3)}"
+
+
+def unread(line: str) -> bool:
+    """Does an error line say that the shell could not read the command?"""
+    return _SHELL.match(line) is not None
 
 
 def here(command: str, cwd: str) -> str:
