@@ -19,7 +19,7 @@ _NOT = frozenset(
     "not never no without instead rather avoid avoids avoiding stop drop dont cannot neither nor "  # noqa: SIM905
     "nothing none nie nicht kein keine keinen statt ohne".split()
 )
-_BAD = frozenset("forbidden wrong overkill banned obsolete off gone deprecated".split())  # noqa: SIM905
+_BAD = frozenset("forbidden wrong overkill banned obsolete deprecated".split())  # noqa: SIM905
 _BE = frozenset(
     "is are was were be been should must may can could will does do has have switched turned "  # noqa: SIM905
     "considered now".split()
@@ -60,7 +60,8 @@ class Ruled(NamedTuple):
 def turned(summary: str, body: str, said: str) -> bool:
     """Whether a lesson says of something in `said`, a person's words, the opposite."""
     text = f"{summary}\n{body}"
-    heard, told = ruled_out(said), ruled_out(text)
+    heard = ruled_out(said)
+    told = ruled_out(text, heard.near)
     named = _stems(text)
     if heard.near and not told.nots:
         return True  # the "not" is gone
@@ -68,7 +69,7 @@ def turned(summary: str, body: str, said: str) -> bool:
         return True  # named, and never ruled out
     if any(_advised(sentence, heard.near) for sentence in _sentences(text)):
         return True
-    if heard.near & _stems(summary) and not ruled_out(summary).nots:
+    if heard.near & _stems(summary) and not ruled_out(summary, heard.near).nots:
         return True
     return _denied(text, said, heard) or _opposite(text, said)
 
@@ -83,15 +84,16 @@ def swapped(summary: str, body: str, fix: str) -> bool:
     return bool(old) and any(stem(word) in good for word in behind if word)
 
 
-def ruled_out(text: str) -> Ruled:
-    """What stands behind "not" and its like, before "is forbidden" and its like."""
+def ruled_out(text: str, known: frozenset[str] = frozenset()) -> Ruled:
+    """What stands behind "not" and its like, before "is forbidden" and its like; behind "over"
+    where it is `known` to be ruled out."""
     scopes: list[tuple[str, ...]] = []
     near: set[str] = set()
     for clause in _CLAUSE.split(text.casefold().replace("’", "'")):
         words = [word.strip(_AROUND) for word in clause.split()]
         for at, word in enumerate(words):
-            behind = _behind(words, at) if _negates(word) else ()
-            before = _before(words, at)
+            before = _before(words, at, known)
+            behind = _behind(words, at) if _negates(word) and not before else ()
             if behind or before or _negates(word):
                 scopes.append((*before, *behind))
                 near.update((*before, *behind[:1]))
@@ -109,20 +111,19 @@ def _behind(words: Sequence[str], at: int) -> tuple[str, ...]:
     return tuple(part for word in rest[:SCOPE] for part in _parts(word))
 
 
-def _before(words: Sequence[str], at: int) -> tuple[str, ...]:
+def _before(words: Sequence[str], at: int, known: frozenset[str]) -> tuple[str, ...]:
     """What is ruled out behind itself: "X is not used", "X is overkill", "prefer Y over X"."""
     word, last = words[at], words[at - 1] if at else ""
-    if word in _OVER and any(one.startswith("prefer") for one in words[:at]):
-        return tuple(_parts(words[at + 1])) if at + 1 < len(words) else ()
+    after = words[at + 1] if at + 1 < len(words) else ""
+    prefers = word in _OVER and any(one.startswith("prefer") for one in words[:at])
+    if prefers or (word == "over" and stem(after) in known):
+        return tuple(_parts(after))
     used = _negates(word) and any(one in _USED for one in words[at + 1 : at + 4])
     is_ruled = (word in _BAD and last in _BE) or (
         used and (last in _BE or word.removesuffix("n't") in _BE)
     )
-    if is_ruled:
-        for one in reversed(words[max(0, at - SCOPE) : at]):
-            if one not in _BE and one not in _PASSED:
-                return tuple(_parts(one))
-    return ()
+    subject = (one for one in reversed(words[max(0, at - SCOPE) : at]) if one not in _BE | _PASSED)
+    return tuple(part for one in list(subject)[:2] for part in _parts(one)) if is_ruled else ()
 
 
 def _parts(word: str) -> list[str]:
