@@ -15,7 +15,8 @@ import pytest
 
 from ijfw_core.testing import adapters
 from ijfw_core.testing.adapters import COMMAND, carry_out, read_all, told, tree
-from ijfw_hookspecs import PlatformAdapter
+from ijfw_core.text import wrap_memory
+from ijfw_hookspecs import PlatformAdapter, Reply
 
 __all__ = ["COMMAND", "DATA", "AdapterContract", "carry_out", "read_all", "told", "tree"]
 
@@ -57,3 +58,11 @@ class AdapterContract(adapters.AdapterContract):
         for name in ("SessionStart", "sessionStart"):
             if name in adapter.caps.event_names:
                 assert f"{adapter.name} {name}" in installed
+
+    def test_context_is_carried_where_caps_say_so_and_nowhere_else(
+        self, adapter: PlatformAdapter
+    ) -> None:
+        memory = wrap_memory("Yarn")
+        for name, kind in adapter.caps.event_names.items():
+            shown = adapter.render(name, Reply(context=memory))
+            assert ("Yarn" in shown) == (kind in adapter.caps.inject_at)
