@@ -25,6 +25,7 @@ def judge_failures() -> list[Case]:
             ("errors_failures_second", "second-"),
             ("errors_failures_third", "third-"),
             ("errors_failures_fourth", "fourth-"),
+            ("errors_failures_fifth", "fifth-"),
         )
         for n, case in enumerate(toml(part)["case"])
     ]

@@ -19,6 +19,7 @@ def judge_cases() -> list[Case]:
         ("feedback", ""),
         ("feedback_second", "second-"),
         ("feedback_third", "third-"),
+        ("feedback_fourth", "fourth-"),
     ):
         for label, group in toml(part).items():
             messages = group if isinstance(group, list) else [{"text": t} for t in group["texts"]]
