@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
+from ijfw_core.dream import overlay
 from ijfw_core.loading.guarded import GuardedStore
+from ijfw_core.project import open_project
 from ijfw_core.storage import forget, ledger, revert
 from ijfw_core.storage.batch import BatchWriter
 from ijfw_core.storage.roots import Roots
@@ -110,3 +113,10 @@ def test_what_is_forgotten_goes_from_the_store_too(roots: Roots, outside: Outsid
     assert revert.apply(writer, ["r-1"]).changes == ()
     forget.forget(writer, ["team"], team=True)
     assert outside.held == {}
+
+
+def test_a_dry_run_says_that_it_is_one(roots: Roots, tmp_path: Path) -> None:
+    project = open_project(roots.project, {"HOME": str(tmp_path / "home")})
+    assert project.context("").dry is False
+    with overlay.copied(project) as copy:
+        assert copy.context("").dry is True

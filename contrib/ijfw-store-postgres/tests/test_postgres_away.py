@@ -108,7 +108,10 @@ def test_a_lost_answer_makes_nothing_twice(make: Make, monkeypatch: pytest.Monke
     monkeypatch.setattr(writing, "change", committed_and_lost)
     receipt = store.plan(create(IDS[0]))
     assert calls == [receipt.external] * 2
-    assert ops(store) == [("create", [IDS[0]])]
+    calls.clear()
+    receipt = store.plan(Change(op="archive", target=IDS[0], plugin="user"))
+    assert calls == [receipt.external] * 2
+    assert ops(store) == [("create", [IDS[0]]), ("archive", [IDS[0]])]
     assert not store.spool.path.exists()
 
 
@@ -246,3 +249,16 @@ def test_a_server_that_is_stopped_and_started(
     own_server.start()
     assert ids(store) == IDS[:4]
     assert [names for _, names in ops(store)] == [[name] for name in IDS[:4]]
+
+
+def test_a_dry_run_writes_nowhere(make: Make) -> None:
+    store = make()
+    store.plan(create(IDS[0]))
+    dry = make(computer="dry", dry=True)
+    assert dry.plan(create(IDS[1])).external
+    assert dry.plan(Change(op="archive", target=IDS[0], plugin="user")).external
+    assert ids(dry) == IDS[1:2], "the next pass sees what this one did"
+    assert dry.undo("dry") is False
+    assert ids(store) == IDS[:1]
+    assert ops(store) == [("create", [IDS[0]])]
+    assert not dry.spool.path.parent.exists()

@@ -142,3 +142,19 @@ def test_a_change_that_commits_late_is_not_missed(make: Make) -> None:
         fast.plan(Change(op="create", entry=an_entry(two)))
         assert [e.id for e in reader.entries(["knowledge"])] == [two]
     assert [e.id for e in reader.entries(["knowledge"])] == [one, two]
+
+
+def test_what_all_add_to_one_entry_is_all_in_it(make: Make) -> None:
+    """They wait for each other: nobody is sent away, and nothing waits in a file."""
+    stores = writers(make)
+    stores[0].plan(Change(op="create", entry=an_entry()))
+
+    def job(store: PostgresStore, n: int) -> str:
+        more = an_entry(f"01JTEST{n:019}", content=f"said by {n}")
+        return store.plan(Change(op="addendum", target=an_entry().id, entry=more)).external
+
+    handles = together([lambda s=s, n=n: job(s, n) for n, s in enumerate(stores)])  # type: ignore[misc]
+    assert all(handles)
+    assert not any(store.spool.path.exists() for store in stores)
+    (now,) = stores[0].entries(["knowledge"])
+    assert all(f"said by {n}" in now.content for n in range(WRITERS))
