@@ -115,7 +115,10 @@ def _untold(text: str, command: Command, reader: bool) -> Found | None:
     if reader or guards.asks(command):
         few = text.count("\n") <= FEW and not word("shrug").match(text)
         return _complaint(text, command) if few else None
-    return _best(text, "likely") or _complaint(text, command) or _alone(text)
+    found = _best(text, "likely", floor=WRAPPER + 1)
+    if found is None and _best(text, "likely"):  # it says that it failed, and not why
+        return _best(text, "failed")
+    return found or _complaint(text, command) or _alone(text)
 
 
 def _alone(text: str) -> Found | None:

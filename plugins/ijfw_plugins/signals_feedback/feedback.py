@@ -1,5 +1,6 @@
 """From a prompt and the reply it answers to signals."""
 
+import re
 from collections.abc import Sequence
 
 from ijfw_core.text import cap, tokens
@@ -13,6 +14,13 @@ from ijfw_plugins.signals_feedback.options import alternatives, choose, describe
 from ijfw_plugins.signals_feedback.rewrite import LONGEST, identity
 from ijfw_plugins.signals_feedback.tables import Table, language_of, table, word_set
 
+_ASKS = re.compile(
+    r"\b(?:how (?:long|many|much|often|big|large|far)|which|what (?:size|name|value|limit|port))\b"
+)
+_ENOUGH = re.compile(
+    r"(?!(?:that|this|it|all|both|everything|your|the plan)\b)"
+    r"\S.{0,40} (?:is|are|would be|will be) (?:fine|ok|okay|good|enough|plenty|best|better)\b"
+)
 MOST_SIGNALS = 6  # of one prompt
 ANSWERED = frozenset({"decision", "confirmation"})
 
@@ -77,7 +85,10 @@ def _signal(finding: Finding, reply: str) -> Signal:
 
 def _answering(finding: Finding, reply: str, rules: Table) -> Finding:
     """ "Use the queue, not cron" is no correction where the assistant asked which of them."""
-    asked = lower(question(reply)) if finding.kind == "correction" else ""
+    asked = lower(question(reply)) if finding.kind in {"correction", "confirmation"} else ""
+    if finding.kind == "confirmation":  # "30 days is fine", where the question was how long
+        names = _ASKS.search(asked) and _ENOUGH.match(lower(finding.text))
+        return finding._replace(kind="decision", strength="object") if names else finding
     both = set(tokens(finding.want or finding.text)) & set(tokens(asked))
     against = finding.avoid or (", not " in lower(finding.text) and finding.text)
     if not asked or not both or not against or not guarded("choice_question", asked, rules):
