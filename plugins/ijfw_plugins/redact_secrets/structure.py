@@ -238,7 +238,7 @@ def _items(text: str, data: re.Match[str], high: int) -> Iterator[Found]:
             return
         item = _YAML_ITEM.match(text, at, line_end)
         more = _YAML_MORE.match(text, at, line_end) if item is None else None
-        if item and _OPEN_ITEM.fullmatch(item.group(2)):
+        if item and _open_item(item):
             pass
         elif item and item.group(3):
             value = item.group(3).rstrip()
@@ -247,6 +247,12 @@ def _items(text: str, data: re.Match[str], high: int) -> Iterator[Found]:
         elif more:
             yield Found(*more.span(1), "kubernetes-secret")
         at = line_end + 1
+
+
+def _open_item(item: re.Match[str]) -> bool:
+    """An account, a place or a certificate: no secret. A long value of an account may be one."""
+    name, value = item.group(2), item.group(3) or ""
+    return bool(_OPEN_ITEM.fullmatch(name)) and (len(value) <= 16 or name.endswith(".crt"))
 
 
 def _tagged(lower: str, opened: str, closed: str) -> Iterator[Found]:
