@@ -62,6 +62,8 @@ def test_what_one_said_the_other_reads_finds_and_takes_back(
     assert "retry webhooks" in said
     assert "retry webhooks" in bob.ijfw("memory", "search", "how often are webhooks retried")
     assert "retry webhooks" in bob.ijfw("memory", "prelude")
+    places = [bob.home / "run", *(bob.home / "run").rglob("*")]
+    assert [path for path in places if path.stat().st_mode & 0o077] == [], "bob's alone"
     assert not list((alice.folder / ".ijfw").rglob("knowledge.md")), "nothing in files"
     runs = json.loads(alice.ijfw("memory", "revert", "--list", "--json"))["runs"]
     alice.ijfw("memory", "revert", "--run", runs[0]["run"])

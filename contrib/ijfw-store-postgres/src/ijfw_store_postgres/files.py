@@ -57,7 +57,8 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def _folder(path: Path) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for folder in (path.parent.parent, path.parent):  # `parents` would not give them the mode
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def _sync(folder: Path) -> None:
