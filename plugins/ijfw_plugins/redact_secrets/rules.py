@@ -18,6 +18,7 @@ from ijfw_plugins.redact_secrets.values import VALIDATORS, entropy
 FAMILIES = ("prefix", "prefix_more", "structure", "context")
 FOLDER = os.path.dirname(__file__)
 COPY = "built_in.json"  # parsing TOML costs more than starting the interpreter
+NEAR = 24  # a rule that looks back so little is tried at each place: a search would look ahead, too
 USER_TIMEOUT = 0.5  # seconds a user rule may take on one text; then the text is withheld
 
 _RUN = lazy(r"[A-Za-z0-9_-]+")
@@ -173,7 +174,11 @@ def hits(rule: Rule, literal: str, text: str, where: str) -> list[tuple[int, int
     while at >= 0:
         after = at + len(literal)
         match = None
-        if rule.before:
+        if 0 < rule.before <= NEAR:
+            starts = range(max(at - rule.before, found[-1][1] if found else 0, 0), at + 1)
+            tries = (pattern.match(text, start, at + rule.window) for start in starts)
+            match = next(filter(None, tries), None)
+        elif rule.before:
             low = max(at - rule.before, found[-1][1] if found else 0, 0)
             match = pattern.search(text, low, at + rule.window)
             while match and match.end() <= at:  # one in front of this literal
