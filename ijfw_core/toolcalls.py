@@ -22,7 +22,8 @@ _OUR_FOLDER = re.compile(r"(?<![\w.-])\.ijfw(?![\w.-])")
 # Bounded repeats keep it linear.
 _OUR_COMMAND = re.compile(
     r"(?:^|[;&|(`\n][ \t]*|\b(?:sudo|exec|time|env|uvx|(?:uv|pipx|uv tool) run|python3? -m)[ \t]+)"
-    r"(?:\w{1,80}=\S{0,200}[ \t]{1,9}){0,8}(?:[\w.~/-]{0,300}/)?ijfw(?:_core[\w.]{0,80})?(?=[\s;|&)]|$)"
+    r"(?:\w{1,80}=\S{0,200}[ \t]{1,9}){0,8}(?:[\w.~/-]{0,300}/)?"
+    r"ijfw(?:_core[\w.]{0,80})?(?=[\s;|&)]|$)"
 )
 
 

@@ -37,6 +37,11 @@ class Reading:
         self.bookmark = start
         self._first = adapter.read_transcript(path, start.cursor)
 
+    @property
+    def tells(self) -> bool:
+        """Whether the first piece holds what this adapter knows, and not only what it does not."""
+        return bool(self._first.events) or not self._first.bad_records
+
     def __iter__(self) -> Iterator[tuple[AgentEvent, bool]]:
         """(event, is_new) in order; events that were heard before come first, as history."""
         known, piece, cursor, count = self.bookmark.heard, self._first, self.bookmark.cursor, 0
@@ -53,7 +58,12 @@ class Reading:
             if piece.done or piece.cursor == cursor:
                 return
             cursor = piece.cursor
-            piece = self.adapter.read_transcript(self.path, cursor)
+            try:
+                piece = self.adapter.read_transcript(self.path, cursor)
+            except ValueError as error:  # it looked like its own at the beginning
+                raise IjfwError(
+                    f"{self.path}: {self.adapter.name}: {error}. Nothing was stored."
+                ) from error
         raise IjfwError(f"{self.path}: the adapter {self.adapter.name} comes to no end")
 
 
@@ -75,12 +85,19 @@ def open_transcript(
     if not named:
         known = ", ".join(sorted(adapter.name for adapter in adapters)) or "none"
         raise UsageError(f"unknown platform {platform!r}; known: {known}")
-    reasons = []
+    reasons: list[str] = []
+    silent: list[Reading] = []
     for adapter in named:
         try:
-            return _start(adapter, path, start)
+            reading = _start(adapter, path, start)
         except ValueError as error:
             reasons.append(f"{adapter.name}: {error}")
+            continue
+        if reading.tells:
+            return reading
+        silent.append(reading)
+    if silent:
+        return silent[0]
     raise IjfwError(
         f"{path}: no adapter knows this file ({'; '.join(reasons)}). Nothing was stored."
     )

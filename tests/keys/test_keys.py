@@ -40,7 +40,7 @@ class File(KeyringBackend):
 class Held(KeyringBackend):
     """A keyring in memory."""
 
-    priority = 1
+    priority = 1  # pyright: ignore[reportAssignmentType]  # keyring's own way to set it
 
     def __init__(self) -> None:
         self.held: dict[tuple[str, str], str] = {}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ijfw_core.errors import NotFoundError
+from ijfw_core.errors import IjfwError, NotFoundError
 from ijfw_core.pipeline.transcripts import Bookmark, Reading, bookmark_path, open_transcript
 from ijfw_hookspecs import AgentEvent, Transcript
 
@@ -91,3 +91,36 @@ def test_its_bookmark_is_the_same_in_every_folder(
     here = bookmark_path(tmp_path, "pieces:ses_1")
     monkeypatch.chdir(tmp_path)
     assert bookmark_path(tmp_path, "pieces:ses_1") == here
+
+
+class Claims:
+    """An adapter that takes a file for its own, and knows nothing in it; or not to the end."""
+
+    name = "claims"
+
+    def __init__(self, then: str = "") -> None:
+        self.then = then
+
+    def read_transcript(self, path: str, cursor: str) -> Transcript:
+        if cursor:
+            raise ValueError(self.then)
+        return Transcript(bad_records=3, cursor="1", done=not self.then)
+
+
+def test_an_adapter_that_knows_the_records_goes_before_one_that_only_claims(tmp_path: Path) -> None:
+    path = tmp_path / "chat.json"
+    path.write_text("{}")
+    knows: Any = Pieces(3)
+    knows.grow(2)
+    claims: Any = Claims()
+    for adapters in ([claims, knows], [knows, claims]):
+        assert open_transcript(adapters, str(path), "", Bookmark()).adapter is knows
+    assert open_transcript([claims], str(path), "", Bookmark()).adapter is claims
+
+
+def test_a_file_that_turns_out_to_be_anothers_is_a_clear_error(tmp_path: Path) -> None:
+    path = tmp_path / "notes.md"
+    path.write_text("# notes")
+    adapter: Any = Claims("not a claims transcript")
+    with pytest.raises(IjfwError, match=r"notes\.md: claims: not a claims transcript"):
+        list(open_transcript([adapter], str(path), "", Bookmark()))

@@ -117,7 +117,7 @@ def _tables(words: str, forms: Forms) -> Iterable[tuple[str, str, Table]]:
 def automaton() -> Automaton | None:
     """The automaton, or None where its library is missing or does not work."""
     try:
-        import ahocorasick_rs
+        import ahocorasick_rs  # pyright: ignore[reportMissingImports]  # the extra `fast`
 
         return Automaton(ahocorasick_rs)
     except Exception:  # whatever is wrong with it, the words do as well
