@@ -12,7 +12,8 @@ from ijfw_core.cli.opened import project_of
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say
 
 if TYPE_CHECKING:
-    from ijfw_core.dream.engine import Progress, Report
+    from ijfw_core.dream.engine import Progress
+    from ijfw_core.dream.report import Report
 
 
 @click.group(invoke_without_command=True, epilog="Example: ijfw dream --dry-run")

@@ -8,13 +8,13 @@ and nothing is promoted whose evidence is tool output alone.
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 
-import msgspec
 from msgspec.structs import replace
 
 from ijfw_core import __version__
 from ijfw_core.dream import history, overlay, state
 from ijfw_core.dream.census import Census
 from ijfw_core.dream.night import Ask, Nightly, Others, Remembered, is_trusted
+from ijfw_core.dream.report import PassReport, Report, Told, told, unnamed
 from ijfw_core.errors import IjfwError, NotFoundError, StoreClosedError
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.project import Project
@@ -29,37 +29,6 @@ QUIET = timedelta(days=366)  # without a memory: longer means that the clock is 
 ORPHAN = "orphan"  # a link that leads nowhere, in the log
 MAKING = frozenset({"create", "supersede", "promote", "lift"})
 Progress = Callable[[str, int, int], None]  # name of the pass, its number, how many there are
-
-
-class Told(msgspec.Struct, frozen=True, kw_only=True):
-    """One change that was made."""
-
-    op: str
-    entry: str  # id
-    summary: str
-    status: str = "written"  # or "staged": a person decides
-
-
-class PassReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What one pass did."""
-
-    name: str
-    changes: tuple[Told, ...] = ()
-    note: str = ""  # for a person
-    run: str = ""  # id for `memory revert --run`; "" where nothing was changed
-
-
-class Report(msgspec.Struct, frozen=True, kw_only=True):
-    """What a dream did, or (dry run) would do: `run` is None then."""
-
-    run: str | None
-    passes: tuple[PassReport, ...] = ()
-    diff: str = ""
-
-    @property
-    def total(self) -> int:
-        """How many changes there are."""
-        return sum(len(one.changes) for one in self.passes)
 
 
 def names(project: Project) -> list[str]:
@@ -87,7 +56,7 @@ def dream(
         if dry_run:
             with overlay.copied(project) as copy:
                 report = _Dream(copy, only, progress, _no_model, _others(project)).run()
-            return replace(report, run=None, passes=_unnamed(report.passes))
+            return replace(report, run=None, passes=unnamed(report.passes))
         overlay.sweep(project.roots)
         return _noted(project, only, progress)
 
@@ -233,7 +202,7 @@ class _Dream:
             return PassReport(name=item.name)
         if all(outcome.status not in ("conflict", "withheld") for outcome in outcomes):
             census.mark(name, stamp, gen)
-        report = _told(item.name, run, allowed, outcomes, len(wanted) - len(allowed), census)
+        report = told(item.name, run, allowed, outcomes, len(wanted) - len(allowed), census)
         return replace(report, changes=report.changes + self._log(run, plugin, notes))
 
     def _log(self, run: Run, plugin: str, notes: Sequence[Change]) -> tuple[Told, ...]:
@@ -331,41 +300,6 @@ def _rebased(census: Census, before: tuple[Entry | None, Entry | None], change: 
     fields = ("content", "why", "how_to_apply", "tags", "seen", "facts", "extra", "digest")
     same = {f: getattr(there, f) for f in fields if getattr(wanted, f) == getattr(before[1], f)}
     return replace(change, entry=replace(wanted, **same))
-
-
-def _told(
-    name: str,
-    run: Run,
-    changes: Sequence[Change],
-    outcomes: Sequence[Outcome],
-    respected: int,
-    census: Census,
-) -> PassReport:
-    told: list[Told] = []
-    for change, outcome in zip(changes, outcomes, strict=True):
-        if outcome.status in ("written", "staged"):
-            about = change.entry or census.get(change.target)
-            summary = about.summary if about else ""
-            told.append(
-                Told(op=change.op, entry=outcome.entry_id, summary=summary, status=outcome.status)
-            )
-    staged = sum(one.status == "staged" for one in told)
-    later = sum(outcome.status in ("conflict", "withheld") for outcome in outcomes)
-    notes = []
-    if staged:
-        notes.append(f"{staged} for you to decide: ijfw memory review")
-    if respected:
-        notes.append(f"{respected} left as you decided before")
-    if later:
-        notes.append(f"{later} left for the next dream")
-    return PassReport(
-        name=name, changes=tuple(told), note="; ".join(notes), run=run.id if told else ""
-    )
-
-
-def _unnamed(passes: Sequence[PassReport]) -> tuple[PassReport, ...]:
-    """The passes of a dry run: there is nothing that could be undone."""
-    return tuple(replace(one, run="") for one in passes)
 
 
 def _no_model(_: Request) -> Sequence[Candidate]:

@@ -4,7 +4,8 @@ A store gives `Files` its own paths and grammars, and `Planner` the way in which
 them; all operations, the archive, handoffs, staged, team and global files are here. Nothing writes.
 """
 
-from ijfw_core.storekit.planning import Block, Planner
+from ijfw_core.storekit.block import Block
+from ijfw_core.storekit.planning import Planner
 from ijfw_core.storekit.reading import ARCHIVE, HANDOFF, STAGED, Files, Grammar, document
 
 __all__ = [

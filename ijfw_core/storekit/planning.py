@@ -20,13 +20,13 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from ijfw_core.grammar import entry as blocks
 from ijfw_core.grammar import parts
-from ijfw_core.storekit.reading import ARCHIVE, HANDOFF, STAGED, Files, Grammar
+from ijfw_core.storekit.block import Block
+from ijfw_core.storekit.reading import ARCHIVE, HANDOFF, STAGED, Files
 from ijfw_core.text import format_time, slug
 from ijfw_hookspecs import Change, Edit, Entry, Receipt, Tier
 
@@ -34,33 +34,6 @@ BRANCHES = 5  # handoffs kept, one a branch
 _STAGING = frozenset({"proposal", "target", "of", "base", "into", "run", "reason"})
 _LOOKUP: tuple[Tier, ...] = ("knowledge", "team", "global", "handoff", "journal", "staged")
 _PLAIN_ID = re.compile(r"(?!h-)[\w.:/#@+-]+\Z", re.A)
-
-
-class Block(NamedTuple):
-    """A block where it stands."""
-
-    tier: Tier
-    path: str
-    entry: Entry
-    raw: str
-    anchor: str  # id of the block in front, "" = file start
-    grammar: Grammar
-
-    def edit(self, after: str | None) -> Edit:
-        """The edit that gives this block another text, or takes it out."""
-        return Edit(
-            path=self.path,
-            entry_id=self.entry.id,
-            before=self.raw,
-            after=after,
-            anchor=self.anchor,
-            tier=self.tier,
-        )
-
-    def edited(self, wanted: Entry) -> Edit:
-        """The edit that gives this block the wanted state."""
-        wanted = replace(wanted, id=self.entry.id, tier=self.entry.tier, path=self.path)
-        return self.edit(self.grammar.update(self.raw, wanted))
 
 
 class Planner:

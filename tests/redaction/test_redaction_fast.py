@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ijfw_plugins import redact_secrets
-from ijfw_plugins.redact_secrets import assign, literals, rules
+from ijfw_plugins.redact_secrets import keywords, literals, rules
 from ijfw_tests.secrets.cases import generate
 
 LITERALS = sorted({literal for rule in rules.built_in().rules for literal in rule.literals})
@@ -29,7 +29,7 @@ def _entries(way: Any, text: str) -> list[literals.Entry]:
 
 def _keywords(way: Any, text: str) -> list[str]:
     lower = text.encode("ascii", "replace").decode("ascii").lower()
-    return list(assign._keywords(text, lower, way.words(lower)))
+    return list(keywords.keywords(text, lower, way.words(lower)))
 
 
 @settings(max_examples=150, deadline=None)
@@ -37,7 +37,7 @@ def _keywords(way: Any, text: str) -> list[str]:
     st.lists(
         st.one_of(
             st.sampled_from(LITERALS),
-            st.sampled_from([word for _, word in assign.PLAIN]),
+            st.sampled_from([word for _, word in keywords.PLAIN]),
             st.text(alphabet="aKey0_-=:. \n\"'/é", max_size=6),
         ),
         max_size=12,

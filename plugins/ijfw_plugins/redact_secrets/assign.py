@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ijfw_plugins.redact_secrets.keywords import keywords
 from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.names import name_kind
 from ijfw_plugins.redact_secrets.values import (
@@ -23,63 +24,6 @@ from ijfw_plugins.redact_secrets.values import (
     words_alone,
 )
 
-# What a name holds that means a secret, below a part of it that is looked for first.
-KEYWORDS: dict[str, tuple[str, ...]] = {
-    "": (
-        "pass",
-        "secret",
-        "token",
-        "key",
-        "auth",
-        "cred",
-        "jwt",
-        "bearer",
-        "webhook",
-        "licen",
-        "hmac",
-        "psk",
-        "_dsn",
-        "salt",
-        "pepper",
-        "seed",
-        "otp",
-        "sid=",
-        "kennwort",
-        "contrase",
-        "senha",
-        "csrf",
-        "clave ",
-        "parola",
-        "wachtwoord",
-        "heslo",
-        "haslo",
-    ),
-    "pat": (
-        "_pat",
-        "-pat",
-        ".pat",
-        "pat=",
-        "pat>",
-        "pat:",
-        'pat"',
-        "pat'",
-        "pat ",
-    ),
-    "pw": (
-        "pwd",
-        "_pw",
-        "pw:",
-        "pw=",
-        "pw ",
-        'pw"',
-    ),
-}
-PLAIN = tuple((keyword.strip("_= "), keyword) for keyword in KEYWORDS[""])  # word, keyword
-FOREIGN = (
-    *("пароль", "Пароль", "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "パスワード", "비밀번호"),
-    *("schlüssel", "Schlüssel", "clé", "jeton", "Jeton", "ключ", "токен"),
-    *("lösenord", "Lösenord", "hasło", "Hasło", "şifre", "Şifre", "jelszó", "Jelszó"),
-)
 LONGEST = 4096  # characters of a quoted value that are looked at
 RUN = 1024  # of one without quotes; a longer one goes on as long as it looks encoded
 PROBE = 256  # characters by which a value is judged
@@ -172,7 +116,7 @@ def assignments(text: str, lower: str, words: str) -> Iterator[Found]:
     `lower` is the text in lower case, `words` the different words in it, one a line.
     """
     seen: set[int] = set()
-    for keyword in _keywords(text, lower, words):
+    for keyword in keywords(text, lower, words):
         where = lower if keyword.isascii() else text
         at = where.find(keyword)
         if at < 0:
@@ -187,17 +131,6 @@ def assignments(text: str, lower: str, words: str) -> Iterator[Found]:
                     seen.add(match.end())
                     yield found
             at = where.find(keyword, after)
-
-
-def _keywords(text: str, lower: str, words: str) -> Iterator[str]:
-    for word, keyword in PLAIN:
-        if word in words:
-            yield keyword
-    for gate, keywords in KEYWORDS.items():
-        if gate and gate in lower:
-            yield from keywords
-    if not text.isascii():
-        yield from FOREIGN
 
 
 class _Reader:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ijfw_plugins.redact_secrets import rules
-from ijfw_plugins.redact_secrets.assign import PLAIN
+from ijfw_plugins.redact_secrets.keywords import PLAIN
 from ijfw_plugins.redact_secrets.tables import GATE
 
 WARM = (

@@ -1,0 +1,73 @@
+"""The keywords around which a text is searched for names of secrets."""
+
+from collections.abc import Iterator
+
+# What a name holds that means a secret, below a part of it that is looked for first.
+KEYWORDS: dict[str, tuple[str, ...]] = {
+    "": (
+        "pass",
+        "secret",
+        "token",
+        "key",
+        "auth",
+        "cred",
+        "jwt",
+        "bearer",
+        "webhook",
+        "licen",
+        "hmac",
+        "psk",
+        "_dsn",
+        "salt",
+        "pepper",
+        "seed",
+        "otp",
+        "sid=",
+        "kennwort",
+        "contrase",
+        "senha",
+        "csrf",
+        "clave ",
+        "parola",
+        "wachtwoord",
+        "heslo",
+        "haslo",
+    ),
+    "pat": (
+        "_pat",
+        "-pat",
+        ".pat",
+        "pat=",
+        "pat>",
+        "pat:",
+        'pat"',
+        "pat'",
+        "pat ",
+    ),
+    "pw": (
+        "pwd",
+        "_pw",
+        "pw:",
+        "pw=",
+        "pw ",
+        'pw"',
+    ),
+}
+PLAIN = tuple((keyword.strip("_= "), keyword) for keyword in KEYWORDS[""])  # word, keyword
+FOREIGN = (
+    *("пароль", "Пароль", "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "パスワード", "비밀번호"),
+    *("schlüssel", "Schlüssel", "clé", "jeton", "Jeton", "ключ", "токен"),
+    *("lösenord", "Lösenord", "hasło", "Hasło", "şifre", "Şifre", "jelszó", "Jelszó"),
+)
+
+
+def keywords(text: str, lower: str, words: str) -> Iterator[str]:
+    """Those that the text may hold; `lower` and `words` as for `assignments`."""
+    for word, keyword in PLAIN:
+        if word in words:
+            yield keyword
+    for gate, held in KEYWORDS.items():
+        if gate and gate in lower:
+            yield from held
+    if not text.isascii():
+        yield from FOREIGN
