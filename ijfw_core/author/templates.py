@@ -31,7 +31,8 @@ def hooks() -> dict[str, str]:
 def render(name: str, hook: str, base: Path) -> Made:
     """Write a distribution `ijfw-NAME` into a new folder of `base`.
 
-    Raises UsageError for a name or hook that cannot be, RefusedError where the folder exists.
+    Raises UsageError for a name or hook that cannot be or is taken, RefusedError where the folder
+    exists.
     """
     name = name.removeprefix("ijfw-")
     if not NAME.match(name) or len(name) > LONGEST:
@@ -39,6 +40,8 @@ def render(name: str, hook: str, base: Path) -> Made:
             f"{name!r} is no name for a plugin: lower case letters, digits and single '-', "
             f"at most {LONGEST}, such as redact-acme."
         )
+    if name in _taken():
+        raise UsageError(f"{name!r} is the name of a plugin that is here already; choose another.")
     about = _about()
     if hook not in about:
         raise UsageError(f"There is no template for {hook!r}; one of {', '.join(about)}.")
@@ -58,6 +61,12 @@ def render(name: str, hook: str, base: Path) -> Made:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
     return Made(folder, f"ijfw-{name}", package, tuple(sorted(written)))
+
+
+def _taken() -> set[str]:
+    from importlib.metadata import entry_points
+
+    return {one.name for one in entry_points(group="ijfw")}
 
 
 def _about() -> dict[str, dict[str, str]]:

@@ -105,6 +105,7 @@ class Redactor:
         self._hooks = hooks
         self._context = context
         self._checked: bool | None = None
+        self._closed = ""  # why no text may be used, where the hooks say it
         self._learned: dict[str, str] = {}  # secret -> kind
         self._found: dict[str, list[Span]] | None = None  # of texts, while they are remembered
         self.counts: Counter[str] = Counter()
@@ -115,14 +116,16 @@ class Redactor:
             self._checked = all(self._finds(canary) for canary in _canaries())
         if not self._checked:
             raise RefusedError(
-                "redaction does not find a planted secret any more, so no text may be used; "
+                self._closed
+                or "redaction does not find a planted secret any more, so no text may be used; "
                 "`ijfw plugins list` shows which redactor is missing"
             )
 
     def _finds(self, canary: str) -> bool:
         try:
             return bool(merge(canary, self._hooks.redact(canary, self._context)))
-        except WithheldError:
+        except WithheldError as error:
+            self._closed = str(error)
             return False
 
     def text(self, text: str) -> str:

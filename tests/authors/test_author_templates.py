@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ijfw_core.author import checking, templates
+from ijfw_core.errors import UsageError
 from ijfw_core.loading.hooks import SPECS
 from ijfw_core.testing import IjfwProject
 
@@ -81,3 +82,9 @@ def test_an_unknown_hook_names_those_there_are(ijfw_project: IjfwProject) -> Non
     done = ijfw_project.run("plugins", "new", "x", "--hook", "redcat")
     assert done.status == 2
     assert "redact" in done.err
+
+
+def test_the_name_of_a_plugin_that_is_here_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="redact-pii"):
+        templates.render("redact-pii", "redact", tmp_path)
+    assert not list(tmp_path.iterdir())

@@ -25,7 +25,11 @@ BLOCK = re.compile(r"^( *)```(\w+)[^\n]*\n(.*?)^\1```", re.M | re.S)
 # Pages whose commands are run, in this order of lines, and what must have been said.
 RUN = {
     "docs/tutorial/first-session.md": ["deploys go through staging first"],
-    "docs/tutorial/first-plugin.md": ["redact-acme is enabled", "[REDACTED:ticket]", "full disk"],
+    "docs/tutorial/first-plugin.md": [
+        "redact-acme is enabled",
+        "[REDACTED:ticket]",
+        "observation\twe decided",
+    ],
     "docs/how-to/team-memory.md": [],
     "docs/how-to/backup.md": [],
     "docs/how-to/write-plugins.md": ["ijfw-my-redactor is ready", "plugins/ijfw-my-adapter"],
