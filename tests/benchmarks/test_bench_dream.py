@@ -27,6 +27,7 @@ from ijfw_tests.dreams import NOW
 
 BARE = (sys.executable, "-c", "pass")
 NEW = 100
+NOISE = 0.015  # s CPU: what two equal dreams over 100,000 entries differ by
 _chance = random.Random(11)
 _words = [f"{a}{b}" for a in ("conf", "load", "page", "test", "user", "sum") for b in range(600)]
 
@@ -113,9 +114,10 @@ def test_new_records_in_a_memory_of_any_size(
     benchmark.pedantic(lambda: dream(sizes[10_000])[0], rounds=1)  # type: ignore[attr-defined]
     print(
         f"\n100 new records: {small:.3f} s CPU in 10,000 entries, {large:.3f} s in 100,000: "
-        f"{ratio:.2f}x (bar 1.3); whole dreams {total:.1f}x, for every file is read once"
+        f"{ratio:.2f}x (bar 1.3; below {NOISE} s it is noise); whole dreams {total:.1f}x, "
+        "for every file is read once"
     )
-    assert ratio <= 1.3
+    assert large <= 1.3 * max(small, NOISE)
 
 
 FIRST = """
