@@ -2,7 +2,7 @@
 
     [plugins.store-postgres]                        # ~/.ijfw/config.toml, nowhere else
     dsn = "host=db.example dbname=memory user=alice"  # or IJFW_POSTGRES_DSN
-    projects = { "~/work/shop" = "acme/shop" }      # folder -> name that the team shares
+    projects = { "~/code/shop" = "acme/shop" }      # folder -> name that the team shares
 
 A project that is not named there stays in files. One that is named is on the server or nowhere:
 this store is closed, not silently replaced by files, where it is set up wrongly.
