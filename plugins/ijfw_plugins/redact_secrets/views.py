@@ -1,87 +1,126 @@
 """Views of a text in which hidden secrets become plain, each with a map back to the raw text.
 
-A view is made only where its mark (an escape, an entity, a zero-width character) is in the text.
+A view is made only where its mark (an escape, an entity, a zero-width character) is in the text,
+by replacements in C; the map is built only for a view in which something is found.
 """
 
 import binascii
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 
 from ijfw_plugins.redact_secrets.lazy import lazy
 
 # ANSI, C0 but tab and newlines, soft hyphen, zero-width, bidi, variation selectors, tags.
-_HIDDEN = lazy(
-    "\x1b\\[[0-9;?]{0,16}[ -/]?[@-~]|[\x00-\x08\x0e-\x1f\x7f\u00ad\u034f\u061c\u180e\u200b-\u200f"
+_CHARACTERS = (
+    "[\x00-\x08\x0e-\x1f\x7f\u00ad\u034f\u061c\u180e\u200b-\u200f"
     "\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
 )
+_HIDES = lazy(_CHARACTERS)
+_HIDES_ASCII = lazy("[\x00-\x08\x0e-\x1f\x7f]")
+_HIDDEN = lazy("\x1b\\[[0-9;?]{0,16}[ -/]?[@-~]|" + _CHARACTERS)
 _ESCAPE = lazy(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[\"'\\/bfnrt])")
+_NUMBER = lazy(r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})")
 _SIMPLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_SHORT = {"\\" + char: _SIMPLE.get(char, char) for char in "nrt\"'/bf"}
 _ENTITY = lazy(r"&(?:quot|apos|amp|lt|gt|nbsp|#(?:\d{2,5}|x[0-9a-fA-F]{2,4}));")
 _NAMED = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">", "nbsp": " "}
 _PERCENT = lazy(r"%[0-7][0-9a-fA-F]")
 _BASE64 = lazy(r"[A-Za-z0-9+/_-]{40,4000}={0,2}")
 _BREAK = lazy(
-    r"\n[ \t>|]{0,24}([\"']?)(?=([A-Za-z0-9+/_.-]{4,512}={0,2})[\"'`,;)]{0,3}[ \t\r|]*(?:\n|\Z))"
+    r"\n[ \t>|]{0,24}+([\"']?+)"
+    r"(?=([A-Za-z0-9+/_.-]{4,512}+={0,2}+)[\"'`,;)]{0,3}+[ \t\r|]*+(?:\n|\Z))"
 )
 _LEFT = lazy(  # for the reversed text in front of a line break
     r"\r?[ \t]{0,8}(?:[+.\\]?[ \t]{0,8}([\"'])|[\\|]?)[ \t]{0,8}([A-Za-z0-9+/_=.-]{8,512})"
 )
 
+Edit = tuple[int, int, int]  # what was replaced in the parent: start, end, how long it is now
 
-class View(NamedTuple):
+
+class View:
     """A text and where each of its characters came from."""
 
-    text: str
-    parent: "View | None" = None
-    at: tuple[int, ...] = ()  # where a piece starts in this text
-    raw: tuple[int, ...] = ()  # where it starts in the parent
-    unit: tuple[int, ...] = ()  # where it ends in the parent, if it is one decoded unit; else -1
+    def __init__(
+        self,
+        text: str,
+        parent: "View | None" = None,
+        edits: Callable[[], Iterable[Edit]] = tuple,
+    ) -> None:
+        self.text = text
+        self.parent = parent
+        self._edits = edits
+
+    @cached_property
+    def _map(self) -> tuple[list[int], list[int], list[int]]:
+        """Of every piece: where it starts here, where in the parent, and where it ends there if it
+        is one decoded unit; else -1."""
+        at, raw, unit = [0], [0], [-1]
+        view_end = raw_end = 0
+        for start, end, size in self._edits():
+            view_end += start - raw_end
+            if size:
+                at += (view_end, view_end + size)
+                raw += (start, end)
+                unit += (end, -1)
+                view_end += size
+            else:
+                at.append(view_end)
+                raw.append(end)
+                unit.append(-1)
+            raw_end = end
+        return at, raw, unit
 
     def source(self, start: int, end: int) -> tuple[int, int]:
         """The range of the raw text that became `self.text[start:end]`; never half an escape."""
         if self.parent is None:
             return start, end
-        first = bisect_right(self.at, start) - 1
-        last = bisect_right(self.at, max(end - 1, start)) - 1
-        from_ = (
-            self.raw[first] if self.unit[first] >= 0 else self.raw[first] + start - self.at[first]
-        )
-        to = self.unit[last] if self.unit[last] >= 0 else self.raw[last] + end - self.at[last]
+        at, raw, unit = self._map
+        first = bisect_right(at, start) - 1
+        last = bisect_right(at, max(end - 1, start)) - 1
+        from_ = raw[first] if unit[first] >= 0 else raw[first] + start - at[first]
+        to = unit[last] if unit[last] >= 0 else raw[last] + end - at[last]
         return self.parent.source(from_, to)
 
 
-def _decode(parent: View, pattern: re.Pattern[str], plain: Callable[[str], str]) -> View | None:
-    """`parent` with each match replaced; None where nothing matched."""
+def _decoded(
+    parent: View, text: str, pattern: re.Pattern[str], plain: Callable[[str], str]
+) -> View | None:
+    """The view of `text`, which is `parent` with each match replaced; None where nothing was."""
+    if len(text) == len(parent.text):
+        return None  # a replacement is shorter than what it replaces
+
+    def edits() -> Iterator[Edit]:
+        for match in pattern.finditer(parent.text):
+            yield match.start(), match.end(), len(plain(match.group()))
+
+    return View(text, parent, edits)
+
+
+def _replaced(parent: View, pattern: re.Pattern[str], plain: Callable[[str], str]) -> View | None:
+    text = pattern.sub(lambda match: plain(match.group()), parent.text)
+    return _decoded(parent, text, pattern, plain)
+
+
+def _without_hidden(parent: View) -> View | None:
     text = parent.text
-    out: list[str] = []
-    at, raw, unit = [0], [0], [-1]
-    known: dict[str, str] = {}
-    view_end = raw_end = 0
-    for match in pattern.finditer(text):
-        start, end = match.span()
-        found = match.group()
-        new = known.get(found)
-        if new is None:
-            new = known[found] = plain(found)
-        view_end += start - raw_end
-        if new:
-            out += (text[raw_end:start], new)
-            at += (view_end, view_end + len(new))
-            raw += (start, end)
-            unit += (end, -1)
-            view_end += len(new)
-        else:
-            out.append(text[raw_end:start])
-            at.append(view_end)
-            raw.append(end)
-            unit.append(-1)
-        raw_end = end
-    if raw_end == 0:
+    if not (_HIDES_ASCII if text.isascii() else _HIDES).search(text):
         return None
-    out.append(text[raw_end:])
-    return View("".join(out), parent, tuple(at), tuple(raw), tuple(unit))
+    return _decoded(parent, _HIDDEN.sub("", text), _HIDDEN, lambda _: "")
+
+
+def _unescaped(parent: View) -> View | None:
+    text = parent.text
+    if "\0" in text or "\\u0000" in text or "\\x00" in text:
+        return _replaced(parent, _ESCAPE, _plain_escape)
+    # A pair of backslashes is held by a NUL, so that what is left are escapes one by one.
+    text = text.replace("\\\\", "\0")
+    for escape, char in _SHORT.items():
+        text = text.replace(escape, char)
+    if "\\u" in text or "\\x" in text:
+        text = _NUMBER.sub(lambda match: _plain_escape(match.group()), text)
+    return _decoded(parent, text.replace("\0", "\\"), _ESCAPE, _plain_escape)
 
 
 def _plain_escape(found: str) -> str:
@@ -104,11 +143,9 @@ def _plain_percent(found: str) -> str:
 
 def mixed(text: str) -> bool:
     """Whether a run looks like a piece of a token: letters with digits, or case mixed inside."""
-    digits = any(c.isdigit() for c in text)
-    letters = any(c.isalpha() for c in text)
     inner = text[1:]
-    return (digits and letters) or (
-        any(c.isupper() for c in inner) and any(c.islower() for c in inner)
+    return (any(map(str.isdigit, text)) and any(map(str.isalpha, text))) or (
+        any(map(str.isupper, inner)) and any(map(str.islower, inner))
     )
 
 
@@ -118,8 +155,8 @@ def unwrapped(parent: View) -> View | None:
     if "\n" not in text:
         return None
     out: list[str] = []
-    at, raw, unit = [0], [0], [-1]
-    view_end = raw_end = 0
+    edits: list[Edit] = []
+    raw_end = 0
     for match in _BREAK.finditer(text):
         if not mixed(match.group(2)):
             continue
@@ -129,15 +166,12 @@ def unwrapped(parent: View) -> View | None:
             continue
         start, end = match.start() - left.start(2), match.end()
         out.append(text[raw_end:start])
-        view_end += start - raw_end
-        at.append(view_end)
-        raw.append(end)
-        unit.append(-1)
+        edits.append((start, end, 0))
         raw_end = end
     if raw_end == 0:
         return None
     out.append(text[raw_end:])
-    return View("".join(out), parent, tuple(at), tuple(raw), tuple(unit))
+    return View("".join(out), parent, lambda: edits)
 
 
 def all_views(text: str) -> Iterator[tuple[View, bool]]:
@@ -147,26 +181,24 @@ def all_views(text: str) -> Iterator[tuple[View, bool]]:
     """
     base = View(text)
     flat = [base]
-    top = base
-    if not text.isprintable():
-        stripped = _decode(base, _HIDDEN, lambda _: "")
-        if stripped:
-            flat.append(stripped)
-            top = stripped
+    stripped = None if text.isprintable() else _without_hidden(base)
+    if stripped:
+        flat.append(stripped)
+    top = stripped or base
     escaped = set()
     view: View | None = top
     for _ in range(3):
         if view is None or "\\" not in view.text:
             break
-        outer, view = view, _decode(view, _ESCAPE, _plain_escape)
+        outer, view = view, _unescaped(view)
         if view:
             escaped.add(id(outer))
             flat.append(view)
     for mark, pattern, plain in (("&", _ENTITY, _plain_entity), ("%", _PERCENT, _plain_percent)):
-        decoded = _decode(top, pattern, plain) if mark in text else None
+        decoded = _replaced(top, pattern, plain) if mark in top.text else None
         if decoded:
             flat.append(decoded)
-        twice = _decode(decoded, pattern, plain) if decoded and mark in decoded.text else None
+        twice = _replaced(decoded, pattern, plain) if decoded and mark in decoded.text else None
         if twice:
             flat.append(twice)
     for view in flat:
