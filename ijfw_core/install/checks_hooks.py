@@ -105,9 +105,10 @@ def _platform(what: Examined, adapter: GuardedAdapter, place: Place) -> Iterator
 
 def _copy(home: Path, line: Line, again: str) -> Check:
     """Whether the copy of the hook is of this version, and its manifest fresh."""
-    own = Path(hook.__file__).read_text("utf-8")
-    copies = [files.read_text(home / name) for name in ("ijfw_hook.py", "hook.py")]
-    same = own in copies
+    same = all(
+        files.read_text(home / name) == Path(str(module.__file__)).read_text("utf-8")
+        for name, module in manifest.MODULES.items()
+    )
     if not same:
         detail = f"the copy in {home} is of another version than ijfw"
         return Check(name="hook copy", ok=False, detail=detail, fix=again)

@@ -24,6 +24,7 @@ _OF_USER = (
     *(
         ".projects.toml.lock",
         "ijfw_hook.py",
+        "ijfw_recall.py",
         "__pycache__",
         "manifest",
         "python",

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from ijfw_core.errors import LockTimeoutError, RefusedError
-from ijfw_core.live import consent, known, manifest, sessions, spool
+from ijfw_core.live import consent, known, manifest, prompt_recall, sessions, spool
 from ijfw_core.live.sessions import Running
 from ijfw_core.loading import config as configuration
 from ijfw_core.loading.config import Config
@@ -126,6 +126,8 @@ def handle(
     if heard.kind == "session_start":
         _look_for_others(place)
     config = configuration.load(place, env)
+    if heard.kind in ("session_start", "prompt"):
+        _mind_index(place, config)
     safe = Redactor(_Redactors(found, config), _context(arrived, env))
     ended = heard.kind == "session_end" or (
         heard.kind == "turn_end" and "session_end" not in arrived.adapter.caps.events
@@ -235,6 +237,15 @@ def _look_for_others(place: Roots) -> None:
     others = [*sessions.ended(place), *sessions.idle(place)]
     if others or spool.has_foreign(place) or greeting.planted(place):
         start_worker(place)
+
+
+def _mind_index(place: Roots, config: Config) -> None:
+    """Start the worker where what a prompt is looked up in is older than memory, or unwanted."""
+    if config.recall.on_prompt or os.path.lexists(place.folder / os.fsdecode(prompt_recall.INDEX)):
+        from ijfw_core.recall import prompt_index
+
+        if prompt_index.stale(place, wanted=config.recall.on_prompt):
+            start_worker(place)
 
 
 def _listen(

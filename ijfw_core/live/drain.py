@@ -62,7 +62,7 @@ def drain(project: Project, session: str = "") -> list[Report]:
     if not session:
         reports += waiting.retry(project, waited)
     sessions.sweep(place)
-    prelude.refresh(project)
+    prelude.refresh(project, patient=True)
     reply_anew(project)
     return reports
 

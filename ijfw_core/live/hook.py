@@ -22,6 +22,7 @@ LIMIT = 4 << 20  # bytes of a payload; a larger one is torn, the transcript make
 PIPE = 1 << 20  # bytes that are read at once
 SECONDS = 2.0  # to wait for the payload
 ANSWER_SECONDS = 5.0  # for an answer that is not prebuilt
+RECALL_SECONDS = 0.1  # for what memory has to say to a prompt; then it says nothing
 CHILD_SECONDS = 30  # of CPU for the work that nobody waits for: a starved child is no hung one
 CHILD_LIFE = 300  # seconds by the clock: at its niceness, a busy machine starves it for minutes
 SILENT = 12 * 3600  # seconds after a question, where the platform gives no session id
@@ -102,16 +103,21 @@ def read_manifest(home: bytes) -> "Found | None":
     return found if complete else None
 
 
-def receive() -> bytes:
-    """The payload: what came on stdin within SECONDS, b"" where it is more than LIMIT."""
+def limit(seconds: float) -> None:
+    """From now on so many seconds by the clock; then what is being done raises _LateError."""
 
     def late(_number: int, _frame: object) -> None:
         raise _LateError
 
+    _signal.signal(_signal.SIGALRM, late)
+    _signal.setitimer(_signal.ITIMER_REAL, seconds)
+
+
+def receive() -> bytes:
+    """The payload: what came on stdin within SECONDS, b"" where it is more than LIMIT."""
     parts, size = [], 0
     try:
-        _signal.signal(_signal.SIGALRM, late)
-        _signal.setitimer(_signal.ITIMER_REAL, SECONDS)
+        limit(SECONDS)
         while True:
             part = posix.read(0, PIPE)
             if not part:
@@ -200,20 +206,67 @@ def first(call: Call) -> bool:
 
     One without an id never is the first: nobody could tell the second prompt from it.
     """
-    session = text_of(call.data, *SESSION)
-    folder = call.home + b"/run/greeted"
-    name = (call.platform.encode()[:20] + b"-" + session[:80]).hex().encode()
+    path = greeted_file(call)
     flags = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC | posix.O_NOFOLLOW
-    for _ in range(2 if session else 0):
+    for _ in range(2 if path else 0):
         try:
-            posix.close(posix.open(folder + b"/" + name, flags, 0o600))
+            posix.close(posix.open(path, flags, 0o600))
             return True
         except FileNotFoundError:
             make_folder(call.home + b"/run")
-            make_folder(folder)
+            make_folder(call.home + b"/run/greeted")
         except OSError:
             break
     return False
+
+
+def greeted_file(call: Call) -> bytes:
+    """The file that says that a session was greeted, and holds what it was told since; b"" where
+    the platform gives no session id."""
+    session = text_of(call.data, *SESSION)
+    name = (call.platform.encode()[:20] + b"-" + session[:80]).hex().encode()
+    return call.home + b"/run/greeted/" + name if session else b""
+
+
+def remind(call: Call, index: bytes, greeting: bytes) -> bytes:
+    """What memory has to say to a prompt, ready to print; b"" for nothing, or where it is late.
+
+    For a session that was given its greeting just now it notes what stood in there.
+    """
+    frames = call.manifest["platforms"][call.platform].get("frames") if call.manifest else None
+    session = greeted_file(call)
+    wanted = posix.environ.get(b"IJFW_RECALL_ON_PROMPT", b"on").lower() not in OFF
+    reply = b""
+    try:
+        try:
+            if frames and session and wanted:
+                limit(RECALL_SECONDS)
+                recall = beside()
+                if greeting:
+                    recall.begin(call.home, index, session)
+                elif call.event in frames:
+                    said = recall.answer(call.home, index, session, call.data)
+                    before, behind = frames[call.event]
+                    reply = before + said + behind if said else b""
+        finally:
+            _signal.setitimer(_signal.ITIMER_REAL, 0)
+    except BaseException:  # late, or a file that is missing, torn or another's
+        return b""
+    return reply
+
+
+def beside() -> "Any":
+    """The module that looks into an index; it lies beside this one."""
+    if __name__ != "ijfw_hook":
+        from ijfw_core.live import prompt_recall
+
+        return prompt_recall
+    sys.path.insert(0, __file__.rpartition("/")[0])
+    try:
+        import ijfw_recall  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]
+    finally:
+        del sys.path[0]
+    return ijfw_recall
 
 
 def passed_over(platform: "Found", event: str, data: bytes) -> bool:
@@ -365,13 +418,18 @@ def run(call: Call) -> None:
     if state == "no" or (state == "ask" and not greets):
         return
     call.greeted = greets and (first(call) or kind == "session_start")
+    greeting = b""
     if call.greeted:
         reply = prebuilt(call, project)
         if reply == b"" and state == "ask":
             return
-        write(answer(call) if reply is None else reply)
+        greeting = answer(call) if reply is None else reply
+        write(greeting)
     elif skip or state == "ask":
         return
+    index = project.get("recall") if project is not None and state == "yes" else None
+    if index and (call.greeted or kind == "prompt"):
+        write(remind(call, index, greeting))
     leave_to_child(call)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ijfw_core.errors import IjfwError
-from ijfw_core.live import consent, hook, manifest
+from ijfw_core.live import consent, hook, manifest, prompt_recall
 from ijfw_core.storage import files
 from ijfw_core.storage.roots import Roots
 from ijfw_core.text import parse_time
@@ -92,11 +92,12 @@ def _keep_replies(row: dict[str, Any], before: dict[str, Any] | None, *, same_fi
 
 def _row(tables: Mapping[str, Any], project: str) -> dict[str, Any]:
     record = tables.get("consent", {}).get(project)
-    answer, marks = consent.Consent(None), []
+    answer, marks, index = consent.Consent(None), [], b""
     if isinstance(record, dict) and isinstance(record.get("file"), str):
         path = Path(record["file"])
         marks = [(os.fsencode(path), _mark(path))]
         answer = consent.check(path, record)
+        index = os.fsencode(path.parent) + b"/" + prompt_recall.INDEX
     asked = consent.asked_in(tables, project)
     until = parse_time(asked.until)
     return {
@@ -105,6 +106,7 @@ def _row(tables: Mapping[str, Any], project: str) -> dict[str, Any]:
         "asked": asked.sessions,
         "until": until.timestamp() if until else 0.0,
         "replies": {},
+        "recall": index if index and _mark(Path(os.fsdecode(index))) else b"",
     }
 
 

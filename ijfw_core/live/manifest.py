@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ijfw_core.errors import IjfwError
-from ijfw_core.live import hook, precompiled
+from ijfw_core.live import hook, precompiled, prompt_recall
 from ijfw_core.loading import config as configuration
 from ijfw_core.loading import guard, loader
 from ijfw_core.loading.config import Config
@@ -34,6 +34,7 @@ Ask the user once, in a sentence: may IJFW remember errors with their fixes, cor
 Then run what the user answers: `{command} consent yes`, `{command} consent no`, or `{command} consent ask` (ask again another time). Without an answer, do nothing."""  # noqa: E501
 
 
+MODULES = {"ijfw_hook.py": hook, "ijfw_recall.py": prompt_recall}  # put beside the hook's line
 PYTHON = "python"  # names the interpreter, for packages of agents that cannot know it
 SCRIPT = """import sys
 
@@ -46,6 +47,9 @@ try:
 except BaseException:
     pass
 """
+
+
+_MARK, _HARD = "IJFW-CONTEXT", 'a "quoted" \\ \n\u00e9\u4f60 </x>'  # contexts to find frames with
 
 
 class _Folders(NamedTuple):
@@ -88,9 +92,9 @@ def install(home: Path, env: Mapping[str, str]) -> list[str]:
 
     Raises OSError, and IjfwError where the user's settings cannot be read.
     """
-    module = home / "ijfw_hook.py"
+    modules = {home / name: Path(str(one.__file__)) for name, one in MODULES.items()}
     for path, text in (
-        (module, Path(hook.__file__).read_text("utf-8")),
+        *((path, source.read_text("utf-8")) for path, source in modules.items()),
         (home / "hook.py", SCRIPT),
         (home / PYTHON, sys.executable + "\n"),
     ):
@@ -98,7 +102,8 @@ def install(home: Path, env: Mapping[str, str]) -> list[str]:
             files.replace(path, text)
     import py_compile
 
-    py_compile.compile(str(module), doraise=False, quiet=2)
+    for module in modules:
+        py_compile.compile(str(module), doraise=False, quiet=2)
     write(home, env)
     precompiled.warm(os.fsencode(home))
     return hook_command(home)
@@ -169,6 +174,28 @@ def greets(caps: Caps) -> tuple[str, ...]:
     can = {event: kind for event, kind in caps.event_names.items() if kind in caps.inject_at}
     early = tuple(event for event, kind in can.items() if kind in ("session_start", "prompt"))
     return early or tuple(event for event, kind in can.items() if kind == "tool_end")
+
+
+def frames(adapter: Any) -> dict[str, tuple[bytes, bytes]]:
+    """Event of a prompt -> what stands before and behind a context in the JSON printed with it.
+
+    Nothing for a platform that cannot be told anything with a prompt, or whose answer is not JSON
+    with the context as one string in it.
+    """
+    import json
+
+    found = {}
+    for event, kind in adapter.caps.event_names.items():
+        if kind != "prompt" or kind not in adapter.caps.inject_at:
+            continue
+        before, mark, behind = adapter.render(event, Reply(context=_MARK)).partition(_MARK)
+        try:
+            whole = json.loads(before + json.dumps(_HARD)[1:-1] + behind)
+            if mark and whole == json.loads(adapter.render(event, Reply(context=_HARD))):
+                found[event] = (before.encode(), behind.encode())
+        except ValueError:
+            pass
+    return found
 
 
 def question() -> Reply:
@@ -275,6 +302,7 @@ def _platform(adapter: Any, plugins: Sequence[Mapping[str, Any]]) -> dict[str, A
         "plugin": adapter.plugin,
         "events": dict(adapter.caps.event_names),
         "greets": greets(adapter.caps),
+        "frames": frames(adapter),
         "quiet": tuple(adapter.caps.quiet_events),
         "literals": literals,
     }

@@ -6,6 +6,7 @@ from msgspec import Meta, Struct
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 Count = Annotated[int, Meta(ge=0, le=1_000_000)]
+Score = Annotated[float, Meta(ge=0.5, le=100)]
 Dollars = Annotated[float, Meta(ge=0, le=1_000_000)]
 
 # Plugins without which IJFW cannot work, and the hook each answers. One may be disabled only
@@ -25,6 +26,9 @@ PROJECT_SAFE = {
     "caps.summary": "lower",
     "prelude.budget": "lower",
     "prelude.entry": "lower",
+    "recall.on_prompt": "lower",
+    "recall.on_prompt_budget": "lower",
+    "recall.on_prompt_score": "raise",
     "plugins.disable": "add",
     "project.scope": "set",
     "project.tags": "set",
@@ -111,10 +115,14 @@ class Prelude(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Recall(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is read when memory is asked: vectors beside words, the user's global memory too."""
+    """What is read when memory is asked: vectors beside words, the user's global memory too; and
+    whether a prompt brings what bears on it, before the agent answers."""
 
     vectors: bool = False  # beside words; needs a plugin with `embed`
     global_memory: bool = False  # the user's, of all projects
+    on_prompt: bool = False  # whether a prompt brings memories that it shares rare words with
+    on_prompt_budget: Count = 1536  # bytes of what one prompt brings
+    on_prompt_score: Score = 1.0  # evidence that a memory needs; more of it speaks less often
 
 
 class Facts(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -19,7 +19,7 @@ from ijfw_core.errors import IjfwError
 from ijfw_core.live import consent, greeting
 from ijfw_core.pipeline.redaction import WITHHELD
 from ijfw_core.project import Project
-from ijfw_core.recall import handoff
+from ijfw_core.recall import handoff, prompt_index
 from ijfw_core.text import MARK_CLOSE, MARK_OPEN, cap, format_time, one_line, tokens, wrap_memory
 from ijfw_hookspecs import Entry
 
@@ -83,20 +83,26 @@ def build(project: Project, *, budget: int | None = None, branch: str | None = N
 
 
 def write(project: Project) -> None:
-    """Build the prelude of the next session start. Raises IjfwError and OSError."""
-    greeting.keep_prelude(project.roots, build(project).text)
+    """Build the prelude of the next session start, and the index of prompts where it is wanted.
+
+    Raises IjfwError and OSError.
+    """
+    built = build(project)
+    greeting.keep_prelude(project.roots, built.text)
+    prompt_index.write(project, built.entries)
 
 
-def refresh(project: Project) -> None:
+def refresh(project: Project, *, patient: bool = False) -> None:
     """Build it again after memory changed, where sessions are remembered at all.
 
-    A large memory is left to a worker in the background: nobody should wait for it. Never raises:
-    the command has done its work, and the next session end builds it anyway.
+    A large memory is left to a worker in the background, unless `patient`, for that is one: nobody
+    should wait for it. Never raises: the command has done its work, and the next session end
+    builds it anyway.
     """
     try:
         if not consent.read(project.roots).consented:
             return
-        if _size(project) > SMALL:
+        if not patient and _size(project) > SMALL:
             from ijfw_core.live.capture import start_worker
 
             start_worker(project.roots)
