@@ -23,7 +23,10 @@ NAME = b"/run/precompiled"
 MOST_BYTES = 8 << 20  # of the file
 HEAD = 40  # bytes of what the table of contents starts with: format, size and hash
 OPEN = posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW
-_SEED = int.from_bytes(_imp.source_hash(0, (sys.version + sys.byteorder).encode()), "little")
+_SIGNED = (1 << 63) - 1  # the key of the hash is a C long
+_SEED = _SIGNED & int.from_bytes(
+    _imp.source_hash(0, (sys.version + sys.byteorder).encode()), "little"
+)
 
 
 class Bundle:

@@ -23,7 +23,9 @@ HEAD = 16  # bytes: the magic word, blocks, buckets
 MOST_BYTES = 64 << 20  # of an index; a larger one is none of ours
 MOST_BLOCK = 1 << 16  # bytes of a block
 LONGEST = 8 << 10  # bytes of a prompt that are looked at: half at its start, half at its end
-TERMS = 400  # of a prompt that are looked up, as they come
+TERMS = 200  # of each half that are looked up, as they come
+SHORT = 32  # terms; with each doubling of them, chance finds more, and more evidence is asked for
+MORE = 0.35  # of the evidence, for each doubling
 TERM = 96  # characters; a longer one is data
 NEAR = 0.6  # of the best score; what is farther off is about something else
 ID = 8  # bytes by which an entry is remembered as told
@@ -44,14 +46,15 @@ _CJK = "\u3040"
 # --- terms, the same of a memory and of a prompt --------------------------------------------------
 
 
-def terms(text: str) -> "dict[str, int]":
-    """The terms of a text with their kinds, in the order in which they come."""
+def terms(text: str, most: int = 1000, *, last: bool = False) -> "dict[str, int]":
+    """The terms of a text with their kinds: about `most` of them, the first ones or the last."""
     found: dict[str, int] = {}
-    for token in text.translate(_BETWEEN).split():
+    tokens = text.translate(_BETWEEN).split()
+    for token in reversed(tokens) if last else tokens:
         token = token.strip(_EDGES)
         if 1 < len(token) <= TERM:
             _add(token, found)
-        if len(found) > TERMS:
+        if len(found) > most:
             break
     return found
 
@@ -191,7 +194,8 @@ class Index:
 def ranked(index: Index, meta: "Any", text: str) -> "list[tuple[float, int]]":
     """(score, number) of the entries with enough evidence, best first; `meta` is block 0."""
     wanted: dict[int, list[str]] = {}
-    found = terms(text)
+    half = max(len(text) // 2, LONGEST // 2)  # a question stands at the start or at the end
+    found = terms(text[:half], TERMS) | terms(text[half:], TERMS, last=True)
     for term in found:
         wanted.setdefault(bucket(term, index.buckets), []).append(term)
     scores: dict[int, float] = {}
@@ -201,7 +205,8 @@ def ranked(index: Index, meta: "Any", text: str) -> "list[tuple[float, int]]":
             row = held.get(term, ())
             for at in range(0, len(row), 2):
                 scores[row[at]] = scores.get(row[at], 0.0) + row[at + 1]
-    needed = meta["score"] * 100 * (1 + max(len(found) - 30, 0) / 100)
+    doubled = (len(found) // SHORT).bit_length()
+    needed = meta["score"] * 100 * (1 + MORE * doubled)
     best = max(scores.values(), default=0.0)
     least = max(needed, best * NEAR)
     return sorted(((score, n) for n, score in scores.items() if score >= least), reverse=True)

@@ -27,6 +27,7 @@ HANDOFF_SHARE = 3  # the handoff may take one part in so many of the budget
 SESSIONS = 5  # recent sessions that are named
 MENTION = 200  # bytes of an entry that has nothing to do with what is being worked on
 SMALL = 1 << 20  # bytes of memory that are read while a person waits: about 0.2 s
+INDEXED = 4  # times as long, where an index of prompts is made with it
 TOLD = 120  # bytes kept for the line that says what was left out
 FRESH = timedelta(days=30)  # in which the weight of being new halves
 # How much a kind matters before anything is known of the work; the rest counts as a note.
@@ -102,7 +103,8 @@ def refresh(project: Project, *, patient: bool = False) -> None:
     try:
         if not consent.read(project.roots).consented:
             return
-        if not patient and _size(project) > SMALL:
+        small = SMALL // INDEXED if project.config.recall.on_prompt else SMALL
+        if not patient and _size(project) > small:
             from ijfw_core.live.capture import start_worker
 
             start_worker(project.roots)
