@@ -36,10 +36,10 @@ def test_examples_fire_and_counter_examples_do_not(language: str, rule: Rule) ->
 @pytest.mark.parametrize(("language", "rule"), RULES)
 def test_a_rule_names_only_what_is_there(language: str, rule: Rule) -> None:
     rules = table(language)
-    assert not {*rule.guards, rule.after} - {*rules.guards, ""}
+    assert not {*rule.guards, rule.after, rule.next} - {*rules.guards, ""}
     groups = set(rules.regex(rule.pattern).groupindex)
     assert set(re.findall(r"{(\w+)}", rule.say)) <= groups
-    assert rule.opened in {"", "yes", "no", "but"}
+    assert rule.opened in {"", "but", *rules.openers}
     assert all(word == word.lower() for word in rule.literals)
 
 

@@ -42,6 +42,14 @@ _HANDOVER = re.compile(
     r".{0,300}[:.][ \t]*\n",
     re.I | re.M,
 )
+# "From the style guide of the client: never ..." in one line.
+_CITED = re.compile(
+    r"(?:^|(?<=[.!?\n] ))(?:from|in|per|quoting|according to) (?:the|our|their|my|this) "
+    r"[^:\n.?!]{0,60}\b(?:style ?guide|docs?|documentation|readme|guidelines?|handbook|spec|wiki"
+    r"|ticket|issue|e?mail|review|manual|article|post|contract|policy|checklist)\b"
+    r"[^:\n.?!]{0,40}: (?=\S)",
+    re.I,
+)
 _LISTED = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)]|\[[ x]\])[ \t]+", re.M)
 _NUMBER = re.compile(r"[ \t]*\d{1,2}\.")
 _HEADING = re.compile(r"^#{1,6} ", re.M)
@@ -101,6 +109,9 @@ def _mask_documents(masked: str) -> str:
     handed = _HANDOVER.search(masked)
     if handed and ("\n" in masked[handed.end() :] or handed.group().rstrip().endswith(":")):
         return masked[: handed.end()] + _blank(masked[handed.end() :])
+    cited = _CITED.search(masked) if ": " in masked else None
+    if cited:
+        return masked[: cited.end()] + _blank(masked[cited.end() :])
     headings = len(_HEADING.findall(masked))
     items = len(_LISTED.findall(masked))
     outlined = headings >= 2 or (headings and items >= 2) or items >= 8

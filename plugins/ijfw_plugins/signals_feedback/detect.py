@@ -5,12 +5,13 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from ijfw_plugins.signals_feedback.clauses import Clause, lower, split
-from ijfw_plugins.signals_feedback.rewrite import tidy
+from ijfw_plugins.signals_feedback.rewrite import identity, tidy
 from ijfw_plugins.signals_feedback.tables import Rule, Table
 
 MOST_OPENERS = 8
 LONG = 120  # words; what is not said at the start of such a text is mostly part of a task
 OPENING = 4  # clauses
+REMEDY = 160  # characters of a clause that is told with the claim before it
 REPLY = 4_000  # characters of the assistant's reply, from its end
 PREF = frozenset({"rule", "preference", "correction"})
 
@@ -19,10 +20,30 @@ class Opened(NamedTuple):
     """How a clause opens, and where its body begins."""
 
     body: int
-    yes: bool = False
-    no: bool = False
-    but: bool = False
+    said: frozenset[str] = frozenset()  # classes of the opening words, and "but"
     word: str = ""  # the last of them
+
+    @property
+    def yes(self) -> bool:
+        """It opens with an approval."""
+        return "yes" in self.said
+
+    @property
+    def no(self) -> bool:
+        """It opens with a refusal."""
+        return "no" in self.said
+
+    @property
+    def but(self) -> bool:
+        """It opens with a contrast."""
+        return "but" in self.said
+
+
+class Around(NamedTuple):
+    """What stands before and after a clause, in lower case."""
+
+    reply: str  # the end of the assistant's reply
+    next: str = ""  # the following clause, unless that is a question
 
 
 class Finding(NamedTuple):
@@ -39,20 +60,20 @@ class Finding(NamedTuple):
 
 def opened(clause: Clause, table: Table) -> Opened:
     """Skip the opening words of a clause ("hmm, ok, no, ...") and tell what they say."""
-    at, yes, no, but, word = 0, False, False, False, ""
+    at, said, word = 0, set(), ""
     for _ in range(MOST_OPENERS):
-        for name in ("filler", "no", "yes"):
-            found = table.regex(table.openers[name]).match(clause.plain, at)
+        for name, pattern in table.openers.items():
+            found = table.regex(pattern).match(clause.plain, at)
             if found and found.end() > at:
-                yes |= name == "yes"
-                no |= name == "no"
+                said.add(name)
                 word = found.group()
-                but |= name == "filler" and guarded("contrast", word, table)
+                if name == "filler" and guarded("contrast", word, table):
+                    said.add("but")
                 at = found.end()
                 break
         else:
             break
-    return Opened(at, yes, no, but, word)
+    return Opened(at, frozenset(said), word)
 
 
 def guarded(name: str, plain: str, table: Table) -> bool:
@@ -67,24 +88,27 @@ def find(text: str, table: Table, reply: str = "") -> list[Finding]:
     found: list[Finding] = []
     heads: list[Opened] = []
     clauses = split(text)
-    for clause in clauses:
+    for clause, follower in zip(clauses, [*clauses[1:], None], strict=False):
         head = opened(clause, table)
         heads.append(head)
         if guarded("retraction", clause.plain, table):
             found.clear()
             continue
-        found.extend(_of_clause(clause, head, table, reply))
+        around = Around(reply, follower.plain if follower and not follower.question else "")
+        found.extend(_of_clause(clause, head, table, around))
     if sum(clause.plain.count(" ") for clause in clauses) > LONG:
         found = [f for f in found if f.clause < OPENING or f.strength == "marker"]
     return _settle(found, clauses, heads, table)
 
 
-def _of_clause(clause: Clause, head: Opened, table: Table, reply: str) -> list[Finding]:
+def _of_clause(clause: Clause, head: Opened, table: Table, around: Around) -> list[Finding]:
     found: dict[str, Finding] = {}
-    for rule in table.rule:
+    for rule in table.candidates(clause.plain):
         if rule.kind in found or (rule.kind in PREF and PREF & found.keys()):
             continue
-        if rule.after and not guarded(rule.after, reply, table):
+        if rule.after and not guarded(rule.after, around.reply, table):
+            continue
+        if rule.next and not guarded(rule.next, around.next, table):
             continue
         match = _match(rule, clause, head, table)
         if match:
@@ -105,9 +129,7 @@ def _match(rule: Rule, clause: Clause, head: Opened, table: Table) -> re.Match[s
         return None
     if clause.listed and rule.kind in {"rule", "preference"}:
         return None
-    if rule.opened and not getattr(head, rule.opened):
-        return None
-    if rule.literals and not any(word in clause.plain for word in rule.literals):
+    if rule.opened and rule.opened not in head.said:
         return None
     pattern = table.regex(rule.pattern)
     body = clause.plain[head.body :]
@@ -148,7 +170,7 @@ def _finding(
 
 def _approves(clause: Clause, head: Opened, table: Table) -> bool:
     """Whether a yes at the start of a clause approves something, rather than answers a question."""
-    if clause.question and clause.plain.count(",") == 0:
+    if "hedge" in head.said or (clause.question and clause.plain.count(",") == 0):
         return False
     answer = table.guards.get("answer")
     return not (answer and table.regex(answer).match(clause.plain[head.body :]))
@@ -166,9 +188,13 @@ def _settle(
     ]
     if len(clauses) > 2:  # a lone "2" in a longer text is hardly a choice
         found = [f for f in found if f.strength != "option" or len(f.text) > 2]
-    picked = {f.clause for f in found if f.kind == "decision" and f.strength == "option"}
-    found = [  # "yes, B": the choice says it all
-        f for f in found if f.kind != "confirmation" or not f.opener or f.clause not in picked
+    picked = {f.clause: f.text for f in found if f.kind == "decision" and f.strength == "option"}
+    found = [  # "yes, B", "the second one is fine": the choice says it all
+        f
+        for f in found
+        if f.kind != "confirmation"
+        or f.clause not in picked
+        or not (f.opener or f.text.startswith(picked[f.clause]))
     ]
     chosen = {f.clause for f in found if f.kind == "decision" and f.strength != "option"}
     found = [  # "we'll use sqlite, redis is overkill" decides; the rest is its reason
@@ -237,7 +263,11 @@ def _with_remedy(
     plain = clause.plain[head.body :]
     if clause.question or clause.opens_line or any(f.clause == follower for f in found):
         return finding
-    if not finding.text or not guarded("remedy", plain, table):
+    if finding.text == tidy(clause.text[head.body :], table):
+        return finding
+    if not finding.text or len(plain) > REMEDY or guarded("onward", plain, table):
+        return finding
+    if not identity(plain):
         return finding
     return finding._replace(text=f"{finding.text}; {tidy(clause.text[head.body :], table)}")
 

@@ -12,7 +12,7 @@ from ijfw_plugins.signals_feedback.guards import typed
 from ijfw_plugins.signals_feedback.intent import intent
 from ijfw_plugins.signals_feedback.options import alternatives, choose, describe, offered, question
 from ijfw_plugins.signals_feedback.rewrite import LONGEST, identity
-from ijfw_plugins.signals_feedback.tables import Table, language_of, table, word_set
+from ijfw_plugins.signals_feedback.tables import Table, languages_of, table, word_set
 
 _ASKS = re.compile(
     r"\b(?:how (?:long|many|much|often|big|large|far)|which|what (?:size|name|value|limit|port))\b"
@@ -36,8 +36,15 @@ def signals(prompt: str, reply: str = "") -> list[Signal]:
 
 
 def feedback(text: str, reply: str = "") -> list[Signal]:
-    """The feedback in a typed text."""
-    rules = table(language_of(lower(text)))
+    """The feedback in a typed text, by the rules of its language or else of the one it mixes in."""
+    for language in languages_of(lower(text)):
+        found = _feedback(text, reply, table(language))
+        if found:
+            return found
+    return []
+
+
+def _feedback(text: str, reply: str, rules: Table) -> list[Signal]:
     text = rules.spelled(text)
     findings = find(text, rules, reply)
     result: dict[str, Signal] = {}

@@ -8,13 +8,19 @@ U+E001 and quotes as U+E002.
 
 import re
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 from msgspec import Struct, convert
 
 FOLDER = Path(__file__).with_name("rules")
+SECOND = 2  # words of another language that make a message one in two languages
 LANGUAGES = ("en", "de", "es", "fr", "zh")
+
+# What is made of a table once; tables live as long as the process.
+_FILLED: dict[tuple[int, str], re.Pattern[str]] = {}
+_LITERALS: dict[int, tuple[tuple[str, ...], list[frozenset[str]]]] = {}
 
 _CJK = re.compile("[\u4e00-\u9fff]")
 _WORDS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
@@ -23,11 +29,12 @@ _WORDS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     """One way to say something.
 
-    `literals`: one of them must stand in the clause. `opened`: the clause must open with yes, no or
-    but. `question`: also holds in a question. `after`: a guard that must hold for
-    the end of the assistant's reply. `whole`: must be all there is. `guards`: names of
-    guards that cancel it. `say`: how the statement is put together from the groups of the pattern;
-    "" takes the clause without the group `cue`. `examples` and `counter` are run by the tests.
+    `literals`: one of them must stand in the clause. `opened`: the clause must open with "but" or
+    a word of that class of openers. `question`: also holds in a question. `after`: a guard that
+    must hold for the end of the assistant's reply; `next`: one for the clause that follows.
+    `whole`: must be all there is. `guards`: names of guards that cancel it. `say`: how the
+    statement is put together from the groups of the pattern; "" takes the clause without the
+    group `cue`. `examples` and `counter` are run by the tests.
     """
 
     kind: str
@@ -37,6 +44,7 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     opened: str = ""
     question: bool = False
     after: str = ""
+    next: str = ""
     whole: bool = False
     guards: tuple[str, ...] = ()
     say: str = ""
@@ -56,7 +64,8 @@ class Choices(Struct, frozen=True, forbid_unknown_fields=True):
 class Table(Struct, frozen=True, forbid_unknown_fields=True):
     """The rules of one language.
 
-    `openers`: words that open a clause (filler, yes, no). `guards`: what makes a clause none of it.
+    `openers`: words that open a clause (filler, yes, no, and more that rules ask for).
+    `guards`: what makes a clause none of it.
     `spelling`: patterns and what is read in their place, as "didnt" for "didn't".
     `clean`: what is cut from the start (lead) and end (tail) of an object. `pair`: statements that
     are one half of "use X, not Y".
@@ -79,9 +88,25 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True):
 
     def regex(self, pattern: str) -> re.Pattern[str]:
         """A pattern of this table, macros filled in, compiled once."""
-        for name, value in self.macros.items():
-            pattern = pattern.replace("{" + name + "}", value)
-        return _compiled(pattern)
+        found = _FILLED.get((id(self), pattern))
+        if found is None:
+            filled = pattern
+            for name, value in self.macros.items():
+                filled = filled.replace("{" + name + "}", value)
+            found = _FILLED[id(self), pattern] = _compiled(filled)
+        return found
+
+    def candidates(self, plain: str) -> Iterator[Rule]:
+        """The rules, in order, whose literals a clause in lower case has."""
+        found = _LITERALS.get(id(self))
+        if found is None:
+            sets = [frozenset(rule.literals) for rule in self.rule]
+            found = _LITERALS[id(self)] = (tuple(frozenset().union(*sets)), sets)
+        every, sets = found
+        there = {word for word in every if word in plain}
+        for rule, literals in zip(self.rule, sets, strict=True):
+            if not literals or not literals.isdisjoint(there):
+                yield rule
 
 
 class Words(Struct, frozen=True, forbid_unknown_fields=True):
@@ -122,10 +147,21 @@ def word_set(name: str) -> frozenset[str]:
 
 def language_of(text: str) -> str:
     """The language of a lower-case message by its script and small words; "en" in doubt."""
+    return languages_of(text)[0]
+
+
+def languages_of(text: str) -> list[str]:
+    """The languages a lower-case message may be in, likeliest first; never empty.
+
+    People mix: "nee moment, that's not the bug". The second is one with `SECOND` of its words.
+    """
     sample = text[:2_000]
     han = len(_CJK.findall(sample))
     if han and han * 3 >= len(_WORDS.findall(sample)):
-        return "zh"
+        return ["zh"]
     found = set(_WORDS.findall(sample)) | set(sample.split())
     counts = {language: len(found & word_set(language)) for language in words().hints}
-    return max(counts, key=lambda language: (counts[language], language == "en"))
+    first = max(counts, key=lambda language: (counts[language], language == "en"))
+    del counts[first]
+    second = max(counts, key=lambda language: (counts[language], language == "en"))
+    return [first, second] if counts[second] >= SECOND else [first]
