@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ijfw_plugins import redact_secrets
 from ijfw_plugins.redact_secrets import keywords, literals, rules
+from ijfw_plugins.redact_secrets.forms import Forms
 from ijfw_tests.secrets.cases import generate
 
 LITERALS = sorted({literal for rule in rules.built_in().rules for literal in rule.literals})
@@ -22,14 +23,13 @@ def automaton() -> literals.Automaton:
 
 
 def _entries(way: Any, text: str) -> list[literals.Entry]:
-    flat = text.encode("ascii", "replace").decode("ascii")
-    forms = literals.Forms(flat, flat.lower(), flat)
+    forms = Forms(text)
     return list(way.entries(way.words(forms.lower), forms))
 
 
 def _keywords(way: Any, text: str) -> list[str]:
-    lower = text.encode("ascii", "replace").decode("ascii").lower()
-    return list(keywords.keywords(text, lower, way.words(lower)))
+    lower = Forms(text).lower
+    return keywords.keywords(text, lower, way.words(lower))
 
 
 @settings(max_examples=150, deadline=None)

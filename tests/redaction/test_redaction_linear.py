@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from ijfw_plugins import redact_secrets
-from ijfw_plugins.redact_secrets import rules
+from ijfw_plugins.redact_secrets import matching, rules
 
 B64 = "Ab9/" * 16
 HOSTILE = (
@@ -44,18 +44,30 @@ def test_twice_the_text_is_at_most_two_and_a_half_times_the_work(piece: str) -> 
     assert large <= 2.5 * small + 200
 
 
-def test_a_run_of_regular_expressions_sees_bounded_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_regular_expressions_see_bounded_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    original = rules.hits
+    original = matching.compiled
 
-    def hits(rule: rules.Rule, literal: str, text: str, where: str) -> list[tuple[int, int]]:
-        seen.append(rule.before + rule.window)
-        return original(rule, literal, text, where)
+    class Counted:
+        """A pattern that notes how much of a text it is given."""
 
-    monkeypatch.setattr(rules, "hits", hits)
-    redact_secrets.find("sk" + "-ant-api03-" + "Ab9" * 30)
-    assert seen
-    assert max(seen) <= 1 << 15
+        def __init__(self, pattern: str, nocase: bool) -> None:
+            self._pattern = original(pattern, nocase)
+
+        def match(self, text: str, start: int, end: int) -> object:
+            seen.append(end - start)
+            return self._pattern.match(text, start, end)
+
+        def search(self, text: str, start: int, end: int) -> object:
+            seen.append(end - start)
+            return self._pattern.search(text, start, end)
+
+    monkeypatch.setattr(matching, "compiled", Counted)
+    matched = "sk" + "-ant-api03-" + "Ab9" * 30
+    redact_secrets.find(f"{matched} AZDO _live_ echo x | kinit " * 40)
+    widest = max(rule.before + rule.window for rule in rules.built_in().rules)
+    assert len(seen) > 100
+    assert max(seen) <= widest + matching.AHEAD <= 1 << 15
 
 
 def test_every_rule_is_used_through_its_literals(make_value: Callable[..., str]) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from ijfw_plugins import redact_secrets
 from ijfw_plugins.redact_secrets import rules
+from ijfw_plugins.redact_secrets.matching import Matcher
 from ijfw_plugins.redact_secrets.values import VALIDATORS
 
 op: Any = importlib.import_module("re._constants")
@@ -36,8 +37,8 @@ def test_a_rule_finds_its_examples_and_leaves_its_negatives(
 
 
 def _of_rule(rule: rules.Rule, text: str) -> bool:
-    where = text.lower() if rule.nocase else text
-    return any(rules.hits(rule, literal, text, where) for literal in rule.literals)
+    matcher = Matcher(text, text, text.lower())
+    return any(matcher.hits(rule, literal) for literal in rule.literals)
 
 
 def test_ids_are_unique_and_kinds_are_fit_for_a_marker() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from ijfw_plugins.redact_secrets import find
 from ijfw_plugins.redact_secrets.names import name_kind
-from ijfw_plugins.redact_secrets.tables import ROWS, tables
+from ijfw_plugins.redact_secrets.tables import GATE, ROWS, tables
 from ijfw_plugins.redact_secrets.values import short_strong, words_alone
 
 Fill = Callable[[str, random.Random], str]
@@ -134,4 +134,4 @@ def test_glued_names() -> None:
 def test_a_repeated_piece_is_read_to_its_end(piece: str) -> None:
     """A reader that is not linear would hang here."""
     text = "insert into t (key, b) values (" + piece * (200_000 // len(piece))
-    assert len(list(tables(text, text.lower(), text.lower()))) <= ROWS * 400
+    assert len(list(tables(text, text.lower(), set(GATE)))) <= ROWS * 400

@@ -14,14 +14,14 @@ import msgspec
 from ijfw_hookspecs import Context, Span, hookimpl
 from ijfw_plugins.redact_secrets import rules
 from ijfw_plugins.redact_secrets.assign import assignments
+from ijfw_plugins.redact_secrets.forms import Forms
 from ijfw_plugins.redact_secrets.lazy import lazy
-from ijfw_plugins.redact_secrets.literals import Forms, reader
+from ijfw_plugins.redact_secrets.literals import reader
+from ijfw_plugins.redact_secrets.matching import Matcher
 from ijfw_plugins.redact_secrets.structure import structures
 from ijfw_plugins.redact_secrets.tables import tables
 from ijfw_plugins.redact_secrets.views import all_views, encoded
 
-_RUN = lazy(r"[A-Za-z0-9_-]{14,}")
-_PLAIN_RUN = lazy(r"(?:[a-z_-]+|(?![0-9a-f]{32}-[0-9a-f]{8}-)[0-9a-f]{8}[0-9a-f-]*)\Z")
 _QUOTE = lazy(r'\\.|"', re.S)
 _HALF_ESCAPE = lazy(r"\\u[0-9a-fA-F]{0,3}\Z")
 
@@ -57,36 +57,33 @@ def find(text: str) -> list[Piece]:
     """Start, end, kind and rule of every secret in a text, in any of its views."""
     found: list[Piece] = []
     for view, whole in all_views(text):
-        for start, end, kind, rule in scan(view.text, whole):
+        forms = Forms(view.text)
+        for start, end, kind, rule in scan(forms, whole):
             if view.parent is None:
                 found.append((*_aligned(text, start, end), kind, rule))
             else:
                 found.append((*view.source(start, end), kind, rule))
-        for start, end, plain in encoded(view.text) if whole else ():
-            inner = scan(plain, True)
+        for start, end, plain in encoded(forms) if whole else ():
+            inner = scan(Forms(plain), True)
             if inner:
                 found.append((*view.source(start, end), inner[0][2], inner[0][3]))
     return [part for piece in found for part in _inside_strings(text, piece)]
 
 
-def scan(text: str, whole: bool) -> list[Piece]:
+def scan(forms: Forms, whole: bool) -> list[Piece]:
     """The secrets of one view; names and values only, unless it is `whole`."""
-    flat = text if text.isascii() else text.encode("ascii", "replace").decode("ascii")
-    lower = flat.lower()
+    text, lower = forms.text, forms.lower
     way = reader(len(text))
     words = way.words(lower)
     found = [(s, e, kind, "name-value") for s, e, kind in assignments(text, lower, words)]
     found += [(s, e, kind, "column") for s, e, kind in tables(text, lower, words)]
     if not whole:
         return found
-    runs = [run[:128] for run in _RUN.findall(flat) if not _PLAIN_RUN.match(run)]
-    forms = Forms(flat, lower, "\n".join(runs))
-    for literal, wanted, form in way.entries(words, forms):
-        where = lower if form == "lower" else flat
+    matcher = Matcher(text, forms.flat, lower)
+    for literal, wanted, _ in way.entries(words, forms):
         for rule in wanted:
-            spans = rules.hits(rule, literal, text, where)
-            found += [(s, e, rule.name, rule.id) for s, e in spans]
-    found += [(s, e, kind, kind) for s, e, kind in structures(text, lower, runs)]
+            found += [(s, e, rule.name, rule.id) for s, e in matcher.hits(rule, literal)]
+    found += [(s, e, kind, kind) for s, e, kind in structures(text, lower, forms.runs)]
     return found
 
 

@@ -5,7 +5,7 @@ and value.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import NamedTuple
 
 from ijfw_plugins.redact_secrets.keywords import keywords
@@ -26,6 +26,7 @@ from ijfw_plugins.redact_secrets.values import (
 
 LONGEST = 4096  # characters of a quoted value that are looked at
 RUN = 1024  # of one without quotes; a longer one goes on as long as it looks encoded
+TAIL = 64  # of the end of such a run, from where it may go on
 PROBE = 256  # characters by which a value is judged
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 
@@ -78,6 +79,7 @@ _WRAPPER = lazy(
     r"|[A-Za-z]{1,12}::from\()[ \t]{0,2}(?=[bBrRfF]?\\*[\"'`])"
 )
 _CLOSING = {"“": "”", "‘": "’"}
+_OPENING = frozenset("‘*")  # quotes that may stand inside a value without quotes
 _PLAIN = lazy(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*+)*+")
 # A word, a dotted name or a call in lower case: no secret, whatever its name.
 _DULL = lazy(
@@ -110,10 +112,10 @@ class Found(NamedTuple):
     kind: str
 
 
-def assignments(text: str, lower: str, words: str) -> Iterator[Found]:
+def assignments(text: str, lower: str, words: Set[str]) -> Iterator[Found]:
     """Every strong value with a secret name in `text`.
 
-    `lower` is the text in lower case, `words` the different words in it, one a line.
+    `lower` is the text in lower case, `words` what of the words in it opens a gate.
     """
     seen: set[int] = set()
     for keyword in keywords(text, lower, words):
@@ -122,13 +124,16 @@ def assignments(text: str, lower: str, words: str) -> Iterator[Found]:
         if at < 0:
             continue
         reader = _Reader(text)
+        join, size = _JOIN.match, len(keyword)
+        back = not keyword[-1].isalnum()
         while at >= 0:
-            after = at + len(keyword)
-            match = _JOIN.match(text, after - (not keyword[-1].isalnum()))
-            if match and match.end() not in seen:
-                found = reader.judge(at, match)
+            after = at + size
+            match = join(text, after - back)
+            if match and not reader.skips(at, match):
+                value = match.end()
+                found = reader.judge(at, match) if value not in seen else None
                 if found:
-                    seen.add(match.end())
+                    seen.add(value)
                     yield found
             at = where.find(keyword, after)
 
@@ -139,12 +144,21 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._rejected = 0  # end of a long run that was no secret: not looked at again
+        self._taken = 0  # end of a value without quotes that is one: names inside it add nothing
+
+    def skips(self, at: int, match: re.Match[str]) -> bool:
+        """Whether the value of a name is not worth a look: inside another one, or words in lower
+        case that no name of a password precedes."""
+        text, value = self._text, match.end()
+        if value < self._taken and text[value] not in _OPENING:
+            return True
+        if _DULL.match(text, value) is None or match.group("call") is not None:
+            return False
+        return not text.startswith(_WORDS_AFTER, at) or not _MAYBE_WORDS.match(text, value)
 
     def judge(self, at: int, match: re.Match[str]) -> Found | None:
         """The secret that the name at `at` stands for, if there is one."""
         text = self._text
-        if match.group("call") is None and self._is_dull(at, match.end()):
-            return None
         start = self._name_start(at)
         name = text[start : match.end("rest")].strip(".-")
         if match.group("call"):
@@ -172,13 +186,6 @@ class _Reader:
         if kind == "webhook":
             return _webhook(text, match.end())
         return self._value(start, match, name, kind, "op" if how == "nl" else how)
-
-    def _is_dull(self, at: int, value: int) -> bool:
-        """A value of lower case words that no name of a password precedes: not looked at."""
-        text = self._text
-        if not _DULL.match(text, value):
-            return False
-        return not text.startswith(_WORDS_AFTER, at) or not _MAYBE_WORDS.match(text, value)
 
     def _name_start(self, at: int) -> int:
         text = self._text
@@ -215,9 +222,11 @@ class _Reader:
             if quote is None and end - first > PROBE:
                 self._rejected = end
             return None
-        if end - first > RUN - 64:
+        if end - first > RUN - TAIL:
             rest = _ENCODED.match(text, end)
             end = rest.end() if rest else end
+        if quote is None:
+            self._taken = end if end - first <= RUN - TAIL else end - TAIL
         return Found(first, end, "password" if kind == "password" else "secret")
 
     def _words(

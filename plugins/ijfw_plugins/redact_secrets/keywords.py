@@ -1,6 +1,6 @@
 """The keywords around which a text is searched for names of secrets."""
 
-from collections.abc import Iterator
+from collections.abc import Set
 
 # What a name holds that means a secret, below a part of it that is looked for first.
 KEYWORDS: dict[str, tuple[str, ...]] = {
@@ -61,13 +61,12 @@ FOREIGN = (
 )
 
 
-def keywords(text: str, lower: str, words: str) -> Iterator[str]:
+def keywords(text: str, lower: str, words: Set[str]) -> list[str]:
     """Those that the text may hold; `lower` and `words` as for `assignments`."""
-    for word, keyword in PLAIN:
-        if word in words:
-            yield keyword
+    found = [keyword for word, keyword in PLAIN if word in words]
     for gate, held in KEYWORDS.items():
         if gate and gate in lower:
-            yield from held
+            found += held
     if not text.isascii():
-        yield from FOREIGN
+        found += FOREIGN
+    return found

@@ -1,21 +1,30 @@
 """Which literals stand in a text, so that only their rules run.
 
-Two ways with the same answer: the different words of the text and then each literal, or one pass of
-an Aho-Corasick automaton where `ahocorasick_rs` is installed (the extra `fast`) and enough has been
-read to make up for building it.
+Two ways with the same answer: the words of the text and then each literal that its words allow, or
+one pass of an Aho-Corasick automaton where `ahocorasick_rs` is installed (the extra `fast`) and
+enough has been read to make up for building it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence, Set
 from functools import cache
 from typing import Any, NamedTuple
 
 from ijfw_plugins.redact_secrets import rules
+from ijfw_plugins.redact_secrets.forms import Forms
 from ijfw_plugins.redact_secrets.keywords import PLAIN
+from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.tables import GATE
 
 WARM = (
     64 << 10
 )  # characters read in this process before an automaton pays (measured: 1 ms to build)
+KNOWN = 20_000  # words whose gates are remembered
+RARE = "$<@!?&~"  # signs that few texts hold: the gate of a literal without a word
+
+_JOINT = lazy(r"[_-]+")
+_HEAD = 3  # characters of a literal by which it is looked up where a token may start
+# Everything but lower case letters and digits is a blank, so that `split` gives the words.
+_WORDS = {code: " " for code in range(128) if not (chr(code).isdigit() or chr(code).islower())}
 
 
 class Entry(NamedTuple):
@@ -26,41 +35,132 @@ class Entry(NamedTuple):
     form: str  # "runs", "text" or "lower"
 
 
-class Forms(NamedTuple):
-    """The forms of a text: as it is, in lower case, and its long runs of token characters."""
+class Index:
+    """The built-in rules as entries, and by what in a text an entry is found."""
 
-    text: str
-    lower: str
-    runs: str
+    def __init__(self, built_in: rules.Index) -> None:
+        self.entries: list[Entry] = []
+        self.gates: dict[str, list[int]] = {}  # word in lower case -> entries
+        self.loose: dict[str, list[int]] = {}  # the same for any part of a text
+        self.heads: dict[str, list[int]] = {}  # how a literal begins that begins a token
+        self.inside: list[int] = []  # those that may stand anywhere in a run
+        for literal, found, _ in _flat(built_in.in_runs):
+            number = self._add(literal, found, "runs")
+            if literal[0].isalnum() and not any(rule.before for rule in found):
+                self.heads.setdefault(literal[:_HEAD], []).append(number)
+            else:
+                self.inside.append(number)
+        for literal, found, gate in _flat(built_in.in_text):
+            self.gates.setdefault(gate, []).append(self._add(literal, found, "text"))
+        for literal, found, gate in _flat(built_in.in_lower):
+            self.gates.setdefault(gate, []).append(self._add(literal, found, "lower"))
+        for literal, found, gate in _flat(built_in.loose):
+            sign = gate or next((sign for sign in RARE if sign in literal), "")
+            self.loose.setdefault(sign, []).append(self._add(literal, found, "text"))
 
-    def holds(self, entry: Entry) -> bool:
-        """Whether the literal stands in the form in which it is looked for."""
-        place = {"runs": self.runs, "text": self.text, "lower": self.lower}[entry.form]
-        return entry.literal in place
+    def _add(self, literal: str, found: list[rules.Rule], form: str) -> int:
+        self.entries.append(Entry(literal, tuple(found), form))
+        return len(self.entries) - 1
+
+    def in_runs(self, runs: Sequence[str]) -> Iterator[int]:
+        """The entries whose literal stands in a run, where a token may start if it starts one."""
+        entries, heads = self.entries, self.heads
+        for run in runs:
+            starts = [0, *(joint.end() for joint in _JOINT.finditer(run))]
+            if run[0] in "nrtbf":
+                starts.append(1)  # behind the letter of an escape
+            for start in starts:
+                for number in heads.get(run[start : start + _HEAD], ()):
+                    if run.startswith(entries[number].literal, start):
+                        yield number
+        joined = "\n".join(runs)
+        for number in self.inside if joined else ():
+            if entries[number].literal in joined:
+                yield number
+
+
+def _flat(table: rules.Table) -> Iterator[tuple[str, list[rules.Rule], str]]:
+    for gate, literals in table.items():
+        for literal, found in literals.items():
+            yield literal, found, gate
+
+
+@cache
+def index() -> Index:
+    """The built-in rules, made once a process."""
+    return Index(rules.built_in())
+
+
+class _Gates:
+    """The gates inside words. Of words of letters and of short ones they are remembered."""
+
+    def __init__(self) -> None:
+        self._gates = {*index().gates, *GATE, *(word for word, _ in PLAIN)}
+        self._heads: dict[str, list[str]] = {}
+        for gate in self._gates:
+            self._heads.setdefault(gate[:_HEAD], []).append(gate)
+        self._known: dict[str, list[str]] = {}
+
+    def inside(self, words: set[str]) -> Set[str]:
+        """The gates inside any of these words."""
+        known = self._known
+        new = words.difference(known)
+        if new:
+            if len(known) >= KNOWN:
+                known.clear()
+                new = words
+            common = [
+                word for word in new if len(word) <= 6 or (len(word) <= 24 and word.isalpha())
+            ]
+            known.update((word, self._search(word)) for word in common)
+            others = new.difference(known)
+            found = set().union(*map(known.__getitem__, words - others))
+            found.update(self._search("\n".join(others)))
+            return found
+        return set().union(*map(known.__getitem__, words))
+
+    def _search(self, text: str) -> list[str]:
+        if len(text) > 4 * len(self._gates) // 8:
+            return [gate for gate in self._gates if gate in text]
+        heads = self._heads
+        return [
+            gate
+            for at in range(len(text) - _HEAD + 1)
+            for gate in heads.get(text[at : at + _HEAD], ())
+            if text.startswith(gate, at)
+        ]
+
+
+@cache
+def _gates() -> _Gates:
+    return _Gates()
 
 
 class Words:
     """By the words of a text."""
 
-    def words(self, lower: str) -> str:
-        """The different words of a text, one a line."""
-        return "\n".join(set(rules.WORD.findall(lower)))
+    def words(self, lower: str) -> Set[str]:
+        """The gates in a text in lower case."""
+        return _gates().inside(set(lower.translate(_WORDS).split()))
 
-    def entries(self, words: str, forms: Forms) -> Iterator[Entry]:
+    def entries(self, words: Set[str], forms: Forms) -> Iterator[Entry]:
         """The literals in a text, in the order of the tables; `words` is of the same text."""
-        for form, gates, table in _tables(words, forms):
-            for gate, entries in table.items() if gates else ():
-                if not gate or gate in gates:
-                    yield from (entry for entry in entries if entry.literal in form)
+        known = index()
+        places = {"text": forms.flat, "lower": forms.lower}
+        numbers = [n for word in words for n in known.gates.get(word, ())]
+        numbers += [n for gate, ns in known.loose.items() if gate in forms.flat for n in ns]
+        entries = known.entries
+        found = {n for n in numbers if entries[n].literal in places[entries[n].form]}
+        found.update(known.in_runs(forms.runs))
+        yield from (entries[n] for n in sorted(found))
 
 
 class Automaton:
     """By one pass over the text in lower case."""
 
     def __init__(self, module: Any) -> None:
-        self._entries = [e for table in _index().values() for es in table.values() for e in es]
-        by_word: dict[str, list[int]] = {word: [] for word, _ in PLAIN}
-        by_word |= {word: [] for word in GATE}
+        self._entries = index().entries
+        by_word: dict[str, list[int]] = {word: [] for word in (*GATE, *(word for word, _ in PLAIN))}
         for number, entry in enumerate(self._entries):
             by_word.setdefault(entry.literal.lower(), []).append(number)
         self._patterns = list(by_word)
@@ -69,48 +169,23 @@ class Automaton:
             self._patterns, implementation=module.Implementation.ContiguousNFA
         )
 
-    def words(self, lower: str) -> str:
-        """The literals in a text in lower case, one a line."""
+    def words(self, lower: str) -> Set[str]:
+        """The literals in a text in lower case."""
         found = self._automaton.find_matches_as_indexes(lower, overlapping=True)
-        return "\n".join([self._patterns[n] for n in {match[0] for match in found}])
+        return {self._patterns[n] for n in {match[0] for match in found}}
 
-    def entries(self, words: str, forms: Forms) -> Iterator[Entry]:
+    def entries(self, words: Set[str], forms: Forms) -> Iterator[Entry]:
         """The literals in a text, in the order of the tables; `words` is of the same text."""
-        numbers = [n for word in words.split("\n") if word for n in self._of_pattern[word]]
-        for number in sorted(numbers):
-            if forms.holds(self._entries[number]):
-                yield self._entries[number]
-
-
-Table = dict[str, list[Entry]]
-
-
-@cache
-def _index() -> dict[str, Table]:
-    """The built-in rules as entries: table -> gate -> entries."""
-    index = rules.built_in()
-    return {
-        name: {
-            gate: [Entry(literal, tuple(found), form) for literal, found in literals.items()]
-            for gate, literals in table.items()
-        }
-        for name, table, form in (
-            ("runs", index.in_runs, "runs"),
-            ("words", index.in_text, "text"),
-            ("lower", index.in_lower, "lower"),
-            ("loose", index.loose, "text"),
-        )
-    }
-
-
-def _tables(words: str, forms: Forms) -> Iterable[tuple[str, str, Table]]:
-    index = _index()
-    return (
-        (forms.runs, forms.runs, index["runs"]),
-        (forms.text, words, index["words"]),
-        (forms.lower, words, index["lower"]),
-        (forms.text, forms.text, index["loose"]),
-    )
+        numbers = sorted(n for word in words for n in self._of_pattern[word])
+        places = {"text": forms.flat, "lower": forms.lower}
+        runs: Set[int] | None = None
+        for entry, number in ((self._entries[n], n) for n in numbers):
+            if entry.form == "runs":
+                runs = set(index().in_runs(forms.runs)) if runs is None else runs
+                if number in runs:
+                    yield entry
+            elif entry.literal in places[entry.form]:
+                yield entry
 
 
 @cache

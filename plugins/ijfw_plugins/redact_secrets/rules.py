@@ -6,7 +6,6 @@ rules run on `regex` with a timeout, because nobody proved that they are linear.
 
 import os
 import re
-from bisect import bisect_right
 from functools import cache
 from typing import Any
 
@@ -15,10 +14,9 @@ import msgspec
 from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.values import VALIDATORS, entropy
 
-FAMILIES = ("prefix", "prefix_more", "structure", "context")
+FAMILIES = ("prefix", "prefix_more", "structure", "context", "commands", "calls")
 FOLDER = os.path.dirname(__file__)
 COPY = "built_in.json"  # parsing TOML costs more than starting the interpreter
-NEAR = 24  # a rule that looks back so little is tried at each place: a search would look ahead, too
 USER_TIMEOUT = 0.5  # seconds a user rule may take on one text; then the text is withheld
 
 _RUN = lazy(r"[A-Za-z0-9_-]+")
@@ -160,63 +158,6 @@ def copy() -> bytes:
     """What `built_in.json` has to hold: the written rules without examples, one a line."""
     bare = (msgspec.structs.replace(rule, examples=(), negatives=()) for rule in written())
     return b"[\n" + b",\n".join(map(msgspec.json.encode, bare)) + b"\n]\n"
-
-
-def hits(rule: Rule, literal: str, text: str, where: str) -> list[tuple[int, int]]:
-    """The secrets of one rule in `text`; `where` is the text in which its literal is looked for."""
-    commands = _commands(rule, text)
-    if rule.near and not commands:
-        return []
-    pattern = compiled(rule.regex, rule.nocase)
-    valid = VALIDATORS[rule.validator]
-    found: list[tuple[int, int]] = []
-    at = where.find(literal)
-    while at >= 0:
-        after = at + len(literal)
-        match = None
-        if 0 < rule.before <= NEAR:
-            starts = range(max(at - rule.before, found[-1][1] if found else 0, 0), at + 1)
-            tries = (pattern.match(text, start, at + rule.window) for start in starts)
-            match = next(filter(None, tries), None)
-        elif rule.before:
-            low = max(at - rule.before, found[-1][1] if found else 0, 0)
-            match = pattern.search(text, low, at + rule.window)
-            while match and match.end() <= at:  # one in front of this literal
-                match = pattern.search(text, match.end(), at + rule.window)
-        elif _bounded(text, at, literal) and (not rule.near or _follows(commands, text, at)):
-            match = pattern.match(text, at, at + rule.window)
-        if match:
-            pieces = rule.pieces(match)
-            if valid(match.string[pieces[0][0] : pieces[-1][1]]):
-                found += pieces
-                after = max(after, match.end())
-        at = where.find(literal, after)
-    return found
-
-
-def _commands(rule: Rule, text: str) -> list[int]:
-    """Where the commands end that a rule needs in front of its literal."""
-    if not rule.near:
-        return []
-    return [match.end() for match in compiled(rule.near, False).finditer(text)]
-
-
-def _follows(commands: list[int], text: str, at: int) -> bool:
-    """Whether one of the commands stands on the same line, at most 400 characters before."""
-    nth = bisect_right(commands, at) - 1
-    if nth < 0 or at - commands[nth] > 400:
-        return False
-    return all(text.find(end, commands[nth], at) < 0 for end in "\n|;")
-
-
-def _bounded(text: str, at: int, literal: str) -> bool:
-    """Whether a token may start here: not inside a word, unless that is the end of an escape."""
-    if at == 0 or not literal[0].isalnum():
-        return True
-    before = text[at - 1]
-    if before.isascii() and before.isalnum():
-        return at > 1 and before in "nrtbf" and text[at - 2] == "\\"
-    return not (before in "_-" and len(literal) <= 3)
 
 
 # --- user rules ---------------------------------------------------------------------------------

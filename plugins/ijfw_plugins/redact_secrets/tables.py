@@ -1,6 +1,6 @@
 """Secrets in columns: a row of names, then rows of values. CSV, Markdown, psql, SQL INSERT."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from ijfw_plugins.redact_secrets.assign import Found, strong
 from ijfw_plugins.redact_secrets.lazy import lazy
@@ -12,6 +12,7 @@ WIDEST = 600  # characters of a line with names
 LONGEST = 8192  # characters of a row
 ROWS = 500  # of one table that are looked at
 _NAME = lazy(r"[ \t]*[\"'`]?[A-Za-z_][\w.-]{0,40}(?: [A-Za-z][\w.-]{0,24}){0,2}[\"'`]?[ \t]*\Z")
+_LINE = lazy(r"[\w\s.\-\"'`|,;]*+")  # names, quotes and separators, which most code is not
 BLANKS = "  "
 SEPARATORS = ("|", "\t", ",", ";", BLANKS)
 _BLANK_CELL = lazy(r"\S+(?: \S+)*")
@@ -25,9 +26,9 @@ _CELL = lazy(
 _NEXT = lazy(r"\s{0,40},\s{0,40}\(")
 
 
-def tables(text: str, lower: str, words: str) -> Iterator[Found]:
+def tables(text: str, lower: str, words: Set[str]) -> Iterator[Found]:
     """Every strong value in a column with a secret name; for the texts see `assignments`."""
-    if not any(word in words for word in GATE):
+    if words.isdisjoint(GATE):
         return
     if "insert" in lower or "replace into" in lower:
         yield from _inserts(text, lower)
@@ -67,9 +68,8 @@ def _found(start: int, value: str, kind: str) -> Found:
 def _rows(text: str, lower: str) -> Iterator[Found]:
     """Lines of values below a line of names, with the same separator and number of cells."""
     done = 0
-    for start in sorted({at for word in GATE for at in _lines_with(word, lower)}):
-        end = text.find("\n", start, start + WIDEST)
-        if start < done or end < 0:
+    for start, end in sorted({line for word in GATE for line in _lines_with(word, text, lower)}):
+        if start < done:
             continue
         line = text[start:end]
         separator = next((mark for mark in SEPARATORS if mark in line), "")
@@ -91,15 +91,19 @@ def _rows(text: str, lower: str) -> Iterator[Found]:
             done = end + 1
 
 
-def _lines_with(word: str, lower: str) -> Iterator[int]:
-    """Where the lines start that hold a word and can be a line of names."""
+def _lines_with(word: str, text: str, lower: str) -> list[tuple[int, int]]:
+    """The lines that hold a word and may be a line of names."""
+    lines = []
     at = lower.find(word)
     while at >= 0:
         start = lower.rfind("\n", max(0, at - WIDEST), at) + 1
-        if start or at <= WIDEST:
-            yield start
         end = lower.find("\n", at)
-        at = lower.find(word, end) if end >= 0 else -1
+        if end < 0:
+            break
+        if (start or at <= WIDEST) and end - start < WIDEST and _LINE.fullmatch(text, start, end):
+            lines.append((start, end))
+        at = lower.find(word, end)
+    return lines
 
 
 def _cells(line: str, start: int, separator: str) -> list[tuple[str, int]]:

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
+from ijfw_plugins.redact_secrets.forms import Forms
 from ijfw_plugins.redact_secrets.lazy import lazy
 
 # ANSI, C0 but tab and newlines, soft hyphen, zero-width, bidi, variation selectors, tags.
@@ -35,6 +36,8 @@ _BREAK = lazy(
 _LEFT = lazy(  # for the reversed text in front of a line break
     r"\r?[ \t]{0,8}(?:[+.\\]?[ \t]{0,8}([\"'])|[\\|]?)[ \t]{0,8}([A-Za-z0-9+/_=.-]{8,512})"
 )
+
+SHORTEST = 40  # characters of base64: a secret of 30
 
 Edit = tuple[int, int, int]  # what was replaced in the parent: start, end, how long it is now
 
@@ -208,14 +211,18 @@ def all_views(text: str) -> Iterator[tuple[View, bool]]:
             yield joined, True
 
 
-def encoded(text: str) -> Iterator[tuple[int, int, str]]:
+def encoded(forms: Forms) -> Iterator[tuple[int, int, str]]:
     """Runs of base64 that decode to a readable text: start, end, the text."""
-    for match in _BASE64.finditer(text):
-        run = match.group()
-        if not _readable(_bytes(run[:40])):
-            continue
-        plain = _bytes(run)
-        yield match.start(), match.end(), plain.replace(b"\0", b"").decode("utf-8", "replace")
+    for start, end in forms.stretches(SHORTEST):
+        at = start
+        while end - at >= SHORTEST:  # a longer one is read in pieces
+            match = _BASE64.match(forms.flat, at)
+            if match is None:
+                break
+            run, at = match.group(), match.end()
+            if _readable(_bytes(run[:40])):
+                plain = _bytes(run).replace(b"\0", b"").decode("utf-8", "replace")
+                yield match.start(), match.end(), plain
 
 
 def _bytes(run: str) -> bytes:
