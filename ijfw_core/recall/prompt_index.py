@@ -109,17 +109,15 @@ def pack(project: "Project", greeted: Sequence[str]) -> bytes:
         "close": _escaped(f"\n{MARK_CLOSE}"),
         "greeted": b"".join(map(_name, greeted)),
     }
-    buckets = _buckets([entry for entry, _ in kept])
+    terms = buckets([entry for entry, _ in kept])
     rows = [_row(place, entry, line, marks) for entry, line in kept]
-    return assemble(reader.key_of(secret, os.fsencode(path_of(place))), meta, buckets, rows)
+    return assemble(reader.key_of(secret, os.fsencode(path_of(place))), meta, terms, rows)
 
 
-def assemble(
-    key: int, meta: Any, buckets: Sequence[Mapping[str, Any]], rows: Sequence[Any]
-) -> bytes:
+def assemble(key: int, meta: Any, terms: Sequence[Mapping[str, Any]], rows: Sequence[Any]) -> bytes:
     """Blocks as a file: block 0 is `meta`, then the buckets of terms, then the entries."""
     blocks = []
-    for number, value in enumerate((meta, *buckets, *rows)):
+    for number, value in enumerate((meta, *terms, *rows)):
         body = marshal.dumps(value, 4)
         blocks.append(reader.check(key, number, body) + body)
     at = reader.HEAD + 4 * (len(blocks) + 1)
@@ -127,7 +125,7 @@ def assemble(
     for block in blocks:
         places.append(at.to_bytes(4, "little"))
         at += len(block)
-    head = reader.MAGIC + len(blocks).to_bytes(4, "little") + len(buckets).to_bytes(4, "little")
+    head = reader.MAGIC + len(blocks).to_bytes(4, "little") + len(terms).to_bytes(4, "little")
     return b"".join((head, *places, at.to_bytes(4, "little"), *blocks))
 
 
@@ -209,7 +207,7 @@ def _escaped(text: str) -> bytes:
 # --- terms and their weights ----------------------------------------------------------------------
 
 
-def _buckets(entries: Sequence[Entry]) -> list[dict[str, tuple[int, ...]]]:
+def buckets(entries: Sequence[Entry]) -> list[dict[str, tuple[int, ...]]]:
     """Term -> (entry, weight, entry, weight ...), spread over blocks by the hash of the term."""
     held: dict[str, list[tuple[int, float]]] = {}
     sums = [0.0] * len(entries)
@@ -226,12 +224,12 @@ def _buckets(entries: Sequence[Entry]) -> list[dict[str, tuple[int, ...]]]:
             sums[number] += weight
     factors = [min(max(FULL / total, 1.0), MOST_FACTOR) if total else 1.0 for total in sums]
     count = max(1, len(held) // BUCKET)
-    buckets: list[dict[str, tuple[int, ...]]] = [{} for _ in range(count)]
+    found: list[dict[str, tuple[int, ...]]] = [{} for _ in range(count)]
     for term, row in held.items():
         if row:
             flat = tuple(part for n, weight in row for part in (n, round(weight * factors[n])))
-            buckets[reader.bucket(term, count) - 1][term] = flat
-    return buckets
+            found[reader.bucket(term, count) - 1][term] = flat
+    return found
 
 
 def _spread(row: Sequence[tuple[int, float]], entries: int) -> list[tuple[int, float]]:

@@ -2,16 +2,25 @@
 
 import json
 import os
+import random
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ijfw_core.live import hook, prompt_recall
-from ijfw_core.recall import prompt_index
+from ijfw_core import service
+from ijfw_core.live import consent, hook, known, manifest, prompt_recall
+from ijfw_core.recall import prelude, prompt_index
 from ijfw_core.text import MARK_CLOSE, MARK_OPEN
+from ijfw_hookspecs import Caps, Reply
+from ijfw_tests.stories import hurry
 
-ON = "[recall]\non_prompt = true\n"
+PROMPT = "UserPromptSubmit"
 RACE = "KeyError: 'station_id' in merge_forecast"
 FIX = "normalise_keys in api/client.py must run first"
 ASK = "I get KeyError: 'station_id' again when I call merge_forecast"
@@ -22,43 +31,429 @@ def context(printed: str) -> str:
     if not printed:
         return ""
     answer = json.loads(printed)["hookSpecificOutput"]
-    assert answer["hookEventName"] == "UserPromptSubmit"
+    assert answer["hookEventName"] == PROMPT
     return str(answer["additionalContext"])
 
 
 def remember(client: Any, summary: str, content: str = "", kind: str = "pattern") -> str:
     """Store a memory, as a command does; its id."""
-    from ijfw_core import service
-    from ijfw_core.recall import prelude
-
     project = client.open()
     stored = service.store(project, kind=kind, summary=summary, content=content)
     prelude.refresh(project)
     return str(stored.id)
 
 
+def configure(client: Any, **keys: object) -> None:
+    """Write the user's settings of recall, with nothing in a prelude."""
+    rows = [f"{key} = {json.dumps(value)}" for key, value in {"on_prompt": True, **keys}.items()]
+    text = "\n".join(["[recall]", *rows, "[prelude]", "budget = 0", ""])
+    settle_config(client, text)
+
+
+def settle_config(client: Any, text: str) -> None:
+    """Write the user's settings, and the manifest as the child of the next event does."""
+    (client.home / "config.toml").write_text(text)
+    manifest.write(client.home, client.env)
+
+
+def ask(client: Any, prompt: str = ASK, **fields: Any) -> str:
+    """A prompt of a session of its own unless one is named, and what is told with it."""
+    return context(client.send(PROMPT, prompt=prompt, **fields))
+
+
+def index(client: Any) -> Path:
+    """Where the index lies."""
+    return prompt_index.path_of(client.place)
+
+
+def until(client: Any, done: Callable[[], bool]) -> None:
+    """Wait for what the worker does that the child of a prompt started."""
+    deadline = time.monotonic() + 120
+    while not done():
+        assert time.monotonic() < deadline
+        hurry(client.project.parent)
+        time.sleep(0.05)
+
+
 @pytest.fixture
 def asked(agreed: Any) -> Any:
-    """A project with recall on a prompt, that remembers an error; nothing stands in a prelude."""
-    (agreed.home / "config.toml").write_text(ON + "[prelude]\nbudget = 0\n")
-    agreed.send("Stop")  # the child writes the manifest anew
+    """A project with recall on a prompt, that remembers an error and a wish."""
+    configure(agreed)
     remember(agreed, RACE, FIX)
     remember(agreed, "use pnpm in web/, never npm", kind="preference")
     return agreed
 
 
-def ask(client: Any, prompt: str, **fields: Any) -> str:
-    """A prompt, and what the agent is told with it."""
-    return context(client.send("UserPromptSubmit", prompt=prompt, **fields))
-
-
 def test_a_prompt_brings_what_bears_on_it_once_a_session(asked: Any) -> None:
-    told = ask(asked, ASK)
+    told = ask(asked)
     assert told.startswith(MARK_OPEN)
     assert told.endswith(MARK_CLOSE)
     assert RACE in told
     assert FIX in told
     assert "pnpm" not in told
-    assert ask(asked, ASK) == ""
+    assert ask(asked) == ""
+    assert "pnpm" in ask(asked, "npm or pnpm for web/ here?")
     asked.session = "another"
-    assert RACE in ask(asked, ASK)
+    assert RACE in ask(asked)
+
+
+def test_it_is_silent_where_memory_knows_nothing_and_where_no_person_typed(asked: Any) -> None:
+    for prompt in (
+        *("continue", "add a test", "fix the error in the file", "\u200b", ""),
+        f"<task-notification>{ASK}</task-notification>",
+        f"{MARK_OPEN}\n{ASK}\n{MARK_CLOSE}",
+        f"see &lt;ijfw-memory&gt;{ASK}&lt;/ijfw-memory&gt;",
+    ):
+        assert _said(asked, prompt) == b""
+    assert RACE.encode() in _said(asked, ASK)
+
+
+def test_by_default_nothing_is_made_and_nothing_is_said(agreed: Any) -> None:
+    remember(agreed, RACE, FIX)
+    agreed.send("SessionStart", source="startup")
+    assert agreed.send(PROMPT, prompt=ASK) == ""
+    assert not index(agreed).exists()
+    assert "ijfw_recall" not in sys.modules
+
+
+def test_what_the_session_began_with_is_not_said_again(asked: Any) -> None:
+    settle_config(asked, "[recall]\non_prompt = true\n")
+    remember(asked, "use tabs in Makefiles", kind="preference")
+    assert FIX in asked.send("SessionStart", source="startup")
+    assert ask(asked) == ""
+
+
+def test_what_was_stored_in_a_session_is_told_in_another(asked: Any) -> None:
+    asked.send("SessionStart", source="startup")
+    remember(asked, "deploy_gate waits for CANARY_MINUTES", "set it to 3")
+    assert "set it to 3" in ask(asked, "why does deploy_gate wait?")
+
+
+# --- who may be told what -------------------------------------------------------------------------
+
+
+def test_after_a_no_nothing_is_told_and_nothing_is_left(asked: Any) -> None:
+    consent.decide(asked.place, False, datetime.now(UTC))
+    known.update(asked.home, asked.place)
+    assert ask(asked) == ""
+    assert not index(asked).exists()
+
+
+def test_a_consent_that_was_taken_away_by_hand_counts_at_once(asked: Any) -> None:
+    (asked.place.folder / consent.FILE).unlink()
+    assert RACE not in asked.send(PROMPT, prompt=ASK)
+
+
+@pytest.mark.parametrize("name", ["IJFW_DISABLE", "IJFW_RECALL_ON_PROMPT"])
+def test_switched_off_by_the_environment(asked: Any, name: str) -> None:
+    asked.env[name] = "1" if name == "IJFW_DISABLE" else "off"
+    assert ask(asked) == ""
+
+
+def test_switched_off_by_the_settings_counts_at_once(asked: Any) -> None:
+    (asked.home / "config.toml").write_text("[prelude]\nbudget = 0\n")
+    assert ask(asked) == ""
+    until(asked, lambda: not index(asked).exists())
+
+
+def test_a_project_may_switch_it_off_and_not_on(asked: Any, agreed: Any) -> None:
+    own = asked.place.folder / "config.toml"
+    own.write_text("[recall]\non_prompt = false\n")
+    assert ask(asked) == ""
+    settle_config(asked, "")
+    own.write_text("[recall]\non_prompt = true\non_prompt_score = 0.5\n")
+    remember(asked, "a third one")
+    assert not index(asked).exists()
+
+
+def test_what_no_longer_holds_is_never_told(asked: Any) -> None:
+    old = remember(asked, "zygote_pool has 4 workers", kind="decision")
+    new = remember(asked, "zygote_pool has 9 workers", kind="decision")
+    entry = asked.open().memory.get(old)
+    assert entry is not None
+    assert entry.superseded_by == new
+    told = ask(asked, "how many workers has zygote_pool?")
+    assert "9 workers" in told
+    assert "4 workers" not in told
+
+
+def test_what_waits_for_a_person_is_never_told(asked: Any) -> None:
+    folder = asked.place.memory / "auto-proposed"
+    folder.mkdir(exist_ok=True)
+    block = (asked.place.memory / "knowledge.md").read_text()
+    (folder / "x.md").write_text(block.replace("pnpm", "quokka_runner"))
+    prelude.refresh(asked.open())
+    assert ask(asked, "how do I call quokka_runner?") == ""
+
+
+def test_an_entry_that_a_person_edited_is_not_told_in_its_old_words(asked: Any) -> None:
+    path = asked.place.memory / "project-journal.md"
+    if RACE not in path.read_text():
+        path = asked.place.memory / "knowledge.md"
+    path.write_text(path.read_text().replace("must run first", "must run LAST"))
+    assert "must run first" not in ask(asked)
+    until(asked, lambda: not prompt_index.stale(asked.place, wanted=True))
+    asked.session = "another"
+    assert "must run LAST" in ask(asked)
+
+
+def test_an_entry_that_ends_is_not_told_after_its_end(asked: Any) -> None:
+    data = index(asked).read_bytes()
+    secret = (asked.home / "run/seal.key").read_bytes()
+    key = prompt_recall.key_of(secret, os.fsencode(index(asked)))
+    old, meta = prompt_recall.opened(os.fsencode(asked.home), os.fsencode(index(asked)))
+    buckets = [old.block(1 + n) for n in range(old.buckets)]
+    rows = [old.block(1 + old.buckets + n) for n in range(2)]
+    for since, until, wanted in ((0, 9e11, True), (0, time.time() - 1, False), (9e11, 9e12, False)):
+        changed = [(*row[:3], since, until, row[5]) for row in rows]
+        index(asked).write_bytes(prompt_index.assemble(key, meta, buckets, changed))
+        asked.session = str(until) + str(since)
+        assert bool(ask(asked)) is wanted
+    assert data
+
+
+# --- whatever stands there ------------------------------------------------------------------------
+
+
+def test_an_index_that_is_torn_planted_or_anothers_is_silence(asked: Any) -> None:
+    path = index(asked)
+    good = path.read_bytes()
+    chance = random.Random(5)
+    for number in range(60):
+        data = bytearray(good)
+        if number % 3 == 0:
+            del data[chance.randrange(len(data)) :]
+        elif number % 3 == 1:
+            for _ in range(chance.randrange(1, 400)):
+                data[chance.randrange(len(data))] = chance.randrange(256)
+        else:
+            at = chance.randrange(len(data))
+            data[at:at] = bytes(chance.randrange(256) for _ in range(chance.randrange(1, 64)))
+        path.write_bytes(bytes(data))
+        said = _said(asked, ASK)
+        assert said == b"" or FIX.encode() in said
+    path.write_bytes(b"")
+    assert ask(asked) == ""
+    assert not (asked.home / "run/hook-errors").exists()
+
+
+def _call(client: Any, prompt: str = ASK) -> hook.Call:
+    """A prompt of a new session, as the hook's parent sees it."""
+    client.session = os.urandom(8).hex()
+    (client.home / "run/greeted").mkdir(parents=True, exist_ok=True)
+    data = client.payload(PROMPT, prompt=prompt)
+    return hook.Call(os.fsencode(client.home), "claude-code", PROMPT, data)
+
+
+def _said(client: Any, prompt: str) -> bytes:
+    """What the parent prints for it."""
+    return hook.remind(_call(client, prompt), os.fsencode(index(client)), b"")
+
+
+def test_an_index_that_is_no_plain_file_of_ours(asked: Any) -> None:
+    path = index(asked)
+    good = path.read_bytes()
+    kinds: dict[str, Callable[[], object]] = {
+        "directory": path.mkdir,
+        "pipe": lambda: os.mkfifo(path),
+        "link": lambda: path.symlink_to(asked.home / "elsewhere"),
+        "open to others": lambda: shutil.copy(asked.home / "open", path),
+        "ours": lambda: path.write_bytes(good),
+    }
+    (asked.home / "elsewhere").write_bytes(good)
+    shutil.copy(path, asked.home / "open")
+    (asked.home / "open").chmod(0o666)
+    for kind, make in kinds.items():
+        path.rmdir() if path.is_dir() else path.unlink()
+        make()
+        assert bool(_said(asked, ASK)) is (kind == "ours"), kind
+
+
+def test_an_index_of_another_project_or_key_says_nothing(asked: Any, tmp_path: Path) -> None:
+    path = index(asked)
+    other = tmp_path / "recall-prompts"
+    other.write_bytes(path.read_bytes())
+    home = os.fsencode(asked.home)
+    assert prompt_recall.opened(home, os.fsencode(path))
+    with pytest.raises(ValueError, match=r"^$"):
+        prompt_recall.opened(home, os.fsencode(other))
+    (asked.home / "run/seal.key").write_bytes(os.urandom(32))
+    assert ask(asked) == ""
+
+
+def test_an_index_that_came_with_a_clone_goes_with_the_yes(client: Any) -> None:
+    path = client.project / ".ijfw/index/recall-prompts"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(prompt_index.assemble(1, {"score": 1.0}, [{}], []))
+    client.agree()
+    assert not path.exists()
+
+
+def test_a_clock_that_runs_out_is_silence_and_the_event_is_heard(
+    asked: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hook, "RECALL_SECONDS", 0.02)
+    monkeypatch.setattr(prompt_recall, "answer", lambda *_: time.sleep(60))
+    assert _said(asked, ASK) == b""
+
+
+def test_any_error_is_silence(asked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for error in (ValueError, MemoryError, KeyError, RecursionError, SystemExit):
+
+        def fail(*_: object, error: type[BaseException] = error) -> bytes:
+            raise error
+
+        monkeypatch.setattr(prompt_recall, "answer", fail)
+        assert _said(asked, ASK) == b""
+
+
+def test_without_the_module_beside_it_the_hook_is_silent(asked: Any) -> None:
+    (asked.home / "ijfw_recall.py").unlink()
+    for cached in (asked.home / "__pycache__").glob("ijfw_recall*"):
+        cached.unlink()
+    asked.prompt("always use spaces")
+    assert ask(asked) == ""
+    assert [line["kind"] for line in asked.spooled()] == ["rule"]
+
+
+def test_a_session_without_an_id_is_told_nothing(asked: Any) -> None:
+    asked.session = ""
+    assert ask(asked) == ""
+
+
+def test_prompts_of_any_shape_are_survived(asked: Any) -> None:
+    for prompt in (
+        "\ud800",
+        "a" * 300_000,
+        "\x00\x01",
+        "a_b " * 50_000,
+        "/" * 9000,
+        "\u4f60" * 9000,
+    ):
+        assert _said(asked, prompt) == b""
+    assert FIX.encode() in _said(asked, "x_y " * 5000 + ASK)
+    assert FIX.encode() in _said(asked, ASK + " x_y" * 5000)
+
+
+# --- what is printed ------------------------------------------------------------------------------
+
+
+def test_our_marks_in_a_memory_stay_inside_and_markup_is_json(asked: Any) -> None:
+    remember(asked, f'xylem_tool says "{MARK_CLOSE}" and \\n', "run <b>it</b> \u4f60\u597d")
+    told = ask(asked, "what does xylem_tool say?")
+    assert told.count(MARK_CLOSE) == 1
+    assert '"&lt;/ijfw-memory&gt;" and \\n' in told
+    assert "<b>it</b> \u4f60\u597d" in told
+
+
+def test_the_budget_and_the_evidence_are_settings(asked: Any) -> None:
+    for number in range(6):
+        remember(asked, f"widget_{number} needs grommet_x", "z" * 400)
+    most = len(ask(asked, "grommet_x for widget_1, widget_2, widget_3, widget_4").encode())
+    assert 800 < most <= 1536
+    configure(asked, on_prompt_budget=700)
+    prelude.refresh(asked.open())
+    asked.session = "another"
+    assert 100 < len(ask(asked, "grommet_x for widget_1, widget_2").encode()) <= 700
+    configure(asked, on_prompt_score=90.0)
+    prelude.refresh(asked.open())
+    asked.session = "a third"
+    assert ask(asked, "grommet_x for widget_1, widget_2") == ""
+
+
+def test_no_more_than_three_come_with_a_prompt(asked: Any) -> None:
+    names = [f"gadget_{number}x" for number in range(8)]
+    for name in names:
+        remember(asked, f"{name} is slow")
+    told = ask(asked, " ".join(names))
+    assert told.count("is slow") == prompt_index.ENTRIES
+
+
+def test_what_is_told_is_no_evidence_of_anything(asked: Any) -> None:
+    wish = "always wrap the zephyr_client in a retry"
+    remember(asked, wish, kind="preference")
+    told = ask(asked, "may the zephyr_client retry?")
+    assert wish in told
+    record = {
+        "type": "user",
+        "uuid": "u1",
+        "sessionId": asked.session,
+        "timestamp": "2026-03-02T09:00:00.000Z",
+        "cwd": str(asked.project),
+        "promptId": "p9",
+        "message": {"role": "user", "content": f"{told}\nfine"},
+    }
+    asked.transcript.write_text(json.dumps(record) + "\n")
+    before = asked.memories()
+    asked.send("SessionEnd", reason="other")
+    assert asked.memories() == before
+
+
+def test_old_notes_of_sessions_hold_no_words(asked: Any) -> None:
+    ask(asked)
+    (note,) = (asked.home / "run/greeted").iterdir()
+    assert len(note.read_bytes()) == prompt_recall.ID
+    assert note.stat().st_mode & 0o777 == 0o600
+
+
+# --- where a platform takes it --------------------------------------------------------------------
+
+
+class Toy:
+    """An adapter with one prompt event."""
+
+    def __init__(self, form: str, inject: tuple[Any, ...] = ("prompt",)) -> None:
+        self.form = form
+        self.caps = Caps(
+            events=("prompt",), inject_at=inject, event_names={"Say": "prompt", "Bye": "turn_end"}
+        )
+
+    def render(self, event: str, reply: Reply) -> str:
+        """A reply in this form."""
+        said = reply.context
+        if self.form == "raw":
+            return said
+        if self.form == "twice":
+            return json.dumps({"a": said, "b": said})
+        return json.dumps({"x": said, "about": {"event": event}}) if self.form else ""
+
+
+def test_frames_are_found_where_the_context_is_one_json_string() -> None:
+    before, behind = manifest.frames(Toy("json"))["Say"]
+    assert (before, behind) == (b'{"x": "', b'", "about": {"event": "Say"}}')
+    for toy in (Toy("raw"), Toy("twice"), Toy(""), Toy("json", ("session_start",))):
+        assert manifest.frames(toy) == {}
+
+
+@pytest.mark.parametrize(
+    ("platform", "takes"),
+    [("claude-code", True), ("codex", True), ("gemini-cli", True), ("qwen-code", True),
+     ("cline", True), ("cursor", False), ("windsurf", False), ("aider", False)],
+)  # fmt: skip
+def test_which_platforms_take_it(read_manifest: Any, platform: str, takes: bool) -> None:
+    assert bool(read_manifest()["platforms"][platform]["frames"]) is takes
+
+
+def test_the_parent_imports_modules_in_c_only(asked: Any) -> None:
+    """In the process of the hook, up to the answer."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(asked.home)!r})\n"
+        "before = set(sys.modules)\nimport ijfw_recall\n"
+        "for name in set(sys.modules) - before - {'ijfw_recall'}:\n"
+        "    file = getattr(sys.modules[name], '__file__', None) or ''\n"
+        "    assert not file.endswith('.py'), name\nprint('fine')"
+    )
+    import subprocess
+
+    line = [sys.executable, "-I", "-S", "-c", code]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.stdout == "fine\n", done.stderr
+
+
+def test_an_index_says_when_it_is_stale(asked: Any) -> None:
+    place = asked.place
+    assert not prompt_index.stale(place, wanted=True)
+    assert prompt_index.stale(place, wanted=False)
+    later = datetime.now(UTC) + timedelta(seconds=5)
+    os.utime(place.memory / "knowledge.md", (later.timestamp(), later.timestamp()))
+    assert prompt_index.stale(place, wanted=True)

@@ -16,6 +16,7 @@ from typing import ClassVar
 
 import pytest
 
+from ijfw_core.live import hook
 from ijfw_tests.e2e.client import Client, Turns
 from ijfw_tests.e2e.desk import MODULE, TEST, Desk, Ran, Secrets, draw, isolation
 from ijfw_tests.e2e.partners import partner_of
@@ -33,6 +34,12 @@ STORED = {
     "content": "A cancelled invoice keeps its number.",
 }
 QUESTION = "invoice numbering"
+RECALLING = "[recall]\non_prompt = true\n[prelude]\nbudget = 0\n"  # so that no greeting tells it
+KNOWN = {
+    "summary": "KeyError: 'station_id' in merge_forecast",
+    "content": "call normalise_keys first",
+}
+ABOUT = "merge_forecast fails with KeyError: 'station_id', what was that?"
 
 
 class ClientStory:
@@ -133,6 +140,29 @@ class ClientStory:
             if path.is_file() and path.name != "prelude.md":
                 assert not any(mark.encode() in path.read_bytes() for mark in MARKS), path
 
+    def test_a_prompt_brings_what_bears_on_it_once(self, desk: Desk) -> None:
+        """(9) where a person switched it on: in the request with the prompt, once a session."""
+        desk.write(".ijfw/config.toml", RECALLING)
+        desk.connect()
+        frames = hook.load(bytes(desk.home / ".ijfw/manifest"))["platforms"]
+        if not frames[self.client.platform]["frames"]:
+            pytest.skip("this client takes nothing with a prompt")
+        words = [word for name, text in KNOWN.items() for word in (f"--{name}", text)]
+        desk.ijfw("memory", "store", "--kind", "pattern", *words)
+        kept = desk.entries()
+        turns = [{"say": "It is known."}, {"say": "As I said."}, {"say": "Fine."}]
+        first = desk.run(ABOUT, turns)
+        desk.settle()
+        assert _told(first) == 1, first.requests
+        again = desk.run(ABOUT, turns, resume=True)
+        desk.settle()
+        assert _told(again) <= 1, again.requests[-1]  # what stands in the conversation already
+        other = desk.run("Say hello.", turns)
+        desk.settle()
+        assert _told(other) == 0, other.requests
+        assert desk.entries() == kept
+        assert not (desk.home / ".ijfw/run/hook-errors").exists()
+
     def test_the_client_does_not_wait_for_us(self, desk: Desk) -> None:
         """(5) not for calls of tools, not for 2 MB of output, not at the end."""
         commands = ["echo 1", "echo 2", LONG_OUTPUT, "echo 3"]
@@ -228,6 +258,12 @@ class ClientStory:
         desk.settle()
         (kept,) = desk.entries()
         assert "pages + 1" in kept["content"]
+
+
+def _told(ran: Ran) -> int:
+    """How often the known fix stands in one request, at most."""
+    every = (json.dumps(one["request"], ensure_ascii=False) for one in ran.requests)
+    return max((text.count("normalise_keys") for text in every), default=0)
 
 
 def _was_told(ran: Ran, words: str) -> bool:
