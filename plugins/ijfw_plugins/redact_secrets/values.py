@@ -348,6 +348,11 @@ def valid_issued(value: str) -> bool:
     return not placeholder(value) and token_like(value, 20)
 
 
+def valid_random(value: str) -> bool:
+    """A token by the strictest test: random letters with digits, neither hex nor a UUID."""
+    return valid_issued(value) and random_looking(value) and digits_in(value) >= 2
+
+
 def valid_jwt(value: str) -> bool:
     """The first part is base64 of a JSON object."""
     head = value.split(".", 1)[0].replace("-", "+").replace("_", "/")
@@ -396,6 +401,7 @@ VALIDATORS = {
     "strong": valid_strong,
     "typed": valid_typed,
     "issued": valid_issued,
+    "random": valid_random,
     "jwt": valid_jwt,
     "credential": valid_credential,
     "basic": valid_basic,

@@ -45,6 +45,8 @@ def judge_cases(seed: str = "1") -> list[Case]:
         "fourth",
         "fourth_tokens",
         "fifth",
+        "sixth",
+        "seventh",
     ):
         for number, case in enumerate(_templates(part)):
             template = case["text"]
@@ -53,7 +55,14 @@ def judge_cases(seed: str = "1") -> list[Case]:
             text, secrets = fill(template, f"{seed}:{part}:{number}")
             name = f"{part}-{number}-{case['kind']}"
             found.append(case | {"name": name, "text": text, "secrets": secrets})
-    for part in ("harmless", "harmless_second", "harmless_fourth", "harmless_fifth"):
+    for part in (
+        "harmless",
+        "harmless_second",
+        "harmless_fourth",
+        "harmless_fifth",
+        "harmless_sixth",
+        "harmless_seventh",
+    ):
         for kind, group in toml(f"redaction_{part}").items():
             for number, template in enumerate(group["texts"]):
                 text, _ = fill(template, f"{seed}:{kind}:{number}")
