@@ -8,7 +8,16 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from ijfw_core.compare.note import Note, Part, Word, base_of, opposites, stem_of, words
+from ijfw_core.compare.note import (
+    Note,
+    Part,
+    Word,
+    base_of,
+    opposite_words,
+    opposites,
+    stem_of,
+    words,
+)
 
 COVER = 0.6  # share of the shorter note's content that both have, for a denial to meet a claim
 PART = 0.75  # the same for the two parts of them
@@ -24,7 +33,7 @@ _DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)*")
 def change(a: Note, b: Note) -> str:
     """Why `b` replaces `a`, "" where it does not."""
     shared = a.stems & b.stems
-    if not shared and not a.texts & b.texts:
+    if not shared and a.texts.isdisjoint(b.texts):
         return ""
     return (
         _denied(a, b, shared)
@@ -50,7 +59,7 @@ def opcodes(x: list[Word], y: list[Word]) -> Sequence[tuple[str, int, int, int, 
 
 def _denied(a: Note, b: Note, shared: frozenset[str]) -> str:
     """One note denies what the other says."""
-    few = len((a.stems | b.stems) - shared) <= 3
+    few = len(a.stems) + len(b.stems) - 2 * len(shared) <= 3
     if few and cover(shared, a, b) >= FRAME - 0.2:
         prefixed = _prefixed(a, b) or _prefixed(b, a)
         if prefixed and not _turned(a, b):
@@ -93,8 +102,9 @@ def _kept(part: Part, other: Note) -> bool:
 def _opposite(a: Note, b: Note, shared: frozenset[str]) -> str:
     """The notes use words that exclude each other of the same thing."""
     groups = opposites()
-    for word in a.texts & groups.keys():
-        for other in (b.texts - a.texts) & groups.keys():
+    others = (b.texts & opposite_words()) - a.texts
+    for word in a.texts & opposite_words() if others else ():
+        for other in others:
             if not set(groups[word]) & set(groups[other]):
                 continue
             if word in b.texts:
@@ -161,17 +171,17 @@ def _counted(a: Note, b: Note, shared: frozenset[str]) -> str:
     """The same thing with another number."""
     if a.stamp and b.stamp and a.stamp != b.stamp and a.stems == b.stems:
         return "another date"
+    if not shared or len(shared) * 2 < min(len(a.stems), len(b.stems)):
+        return ""
     numbers = [
         {w.text: (w, _left(n, i)) for i, w in enumerate(n.plain) if w.number} for n in (a, b)
     ]
     gone = [numbers[0][text] for text in numbers[0].keys() - numbers[1].keys()]
     come = [numbers[1][text] for text in numbers[1].keys() - numbers[0].keys()]
-    if not gone or not come or not shared:
+    if not gone or not come:
         return ""
     rest_a, rest_b = _rest(a, shared), _rest(b, shared)
     if rest_a and rest_b:
-        return ""
-    if len(shared) * 2 < min(len(a.stems), len(b.stems)):
         return ""
     for old, left in gone:
         for new, left_new in come:
@@ -209,6 +219,9 @@ def _rest(note: Note, shared: frozenset[str]) -> set[str]:
 
 def _renamed(a: Note, b: Note) -> str:
     """One name or word stands where another stood."""
+    kept = len(a.all_stems & b.all_stems)  # no clause of b has more of them
+    if not kept or kept < FRAME * (len(a.all_stems) - SLOT):
+        return ""
     added = bool(b.texts & words()["cues"])
     found = _slot(a.plain, b.plain, added)
     if found or len(a.clauses) > 1 or not 1 < len(b.clauses) <= MAX_CLAUSES:

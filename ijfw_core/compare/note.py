@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from array import array
 from collections.abc import Iterable
 from functools import cache, cached_property, lru_cache
 from itertools import pairwise
@@ -12,11 +13,13 @@ from ijfw_core.text import strip_redactions
 MAX_CHARS = 6000  # of a note that are compared: a summary, 4 KB of content and some room
 
 _TOKEN = re.compile(
-    r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"  # one CJK character
+    r"[A-Za-z]+(?=[ ,;\n])"  # what the third line finds too, and much of most texts
+    r"|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"  # one CJK character
     r"|(?:--?|[.~/#@]{1,3})?[^\W_](?:\w|[.:/@+'’#-](?=\w))*(?:[+#]{1,2}|%)?"
     r"|(?<=[\w)%] )(?:[<>]=?|!=|==|[≤≥])(?= ?[\w$.-])|(?<=\w)[<>]=?(?=\d)|[$€£¥](?=\d)"
     r"|[,;.!?():=\n—–]|->|=>"
 )
+_MARK = re.compile('[*`"“”«»_]')
 _MARKS = re.compile(r"[*`\"“”«»]+|(?<![^\W_])_+|_+(?![^\W_])")
 _CODE = re.compile(r"(`{1,3})([^`\n]{1,200})\1")
 _CODE_WORD = re.compile(r"\w+")
@@ -24,6 +27,7 @@ _BULLET = re.compile(r"\s*(?:[-*+•]\s+|#{1,6}\s+|\d{1,3}[.)]\s+|>\s+)")
 _DAY = r"20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?(?:Z|[+-]\d\d:?\d\d)?"
 _STAMP = re.compile(rf"\s*[\[(]?{_DAY}[\])]?\s*[:,–—-]?\s*")
 _END_STAMP = re.compile(rf"\s*(?:[\[(]{_DAY}[\])]|,\s*{_DAY})\s*\.?\s*\Z")
+_HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 _NUMBER = re.compile(r"v?(\d[\d.,:]*)([a-z%]*)\Z")
 _POINTS = frozenset(",;.!?():=\n—–") | {"->", "=>"}
 
@@ -38,6 +42,9 @@ class Word(NamedTuple):
     number: str  # its value, "" where it is none
     unit: str  # of the number
     raw: str = ""  # lower case, as written
+
+
+_POINT_WORDS = {point: Word(point, "", False, False, "", "") for point in _POINTS}
 
 
 class Part(NamedTuple):
@@ -69,6 +76,12 @@ RATE = frozenset({"per", "every", "each", "a", "an"})
 
 
 @cache
+def opposite_words() -> frozenset[str]:
+    """The words that exclude others."""
+    return frozenset(opposites())
+
+
+@cache
 def _variants() -> dict[str, str]:
     return {word: group[0] for group in words()["same"] for word in group[1:]}
 
@@ -76,6 +89,11 @@ def _variants() -> dict[str, str]:
 @cache
 def _units() -> dict[str, str]:
     return {word: unit for unit, group in words()["units"].items() for word in group}
+
+
+@cache
+def _unit_names() -> frozenset[str]:
+    return frozenset(_units().values())
 
 
 @cache
@@ -88,6 +106,9 @@ def opposites() -> dict[str, tuple[int, ...]]:
     return found
 
 
+_NO_WORDS: frozenset[str] = frozenset()
+
+
 class Note:
     """A note for comparison. Linear in the text, of which at most `MAX_CHARS` count."""
 
@@ -95,10 +116,10 @@ class Note:
         text = unicodedata.normalize("NFKC", strip_redactions(text[:MAX_CHARS])).strip()
         text = text.replace("’", "'")
         text, self.stamp = _unstamped(text)
-        self.code = frozenset(
-            _CODE_WORD.findall(" ".join(code for _, code in _CODE.findall(text)).lower())
-        )
-        self.words = list(_words(list(_tokens(_MARKS.sub(" ", text)))))
+        self.code = _code(text) if "`" in text else _NO_WORDS
+        if _MARK.search(text):
+            text = _MARKS.sub(" ", text)
+        self.words = _words([word for token in _TOKEN.findall(text) for word in _split(token)])
 
     @cached_property
     def plain(self) -> list[Word]:
@@ -112,6 +133,17 @@ class Note:
         return [word for word in self.plain if word.text not in filler]
 
     @cached_property
+    def joined(self) -> str:
+        """Its words, where "read-only" is "read only"."""
+        text = " ".join([word.text for word in self.plain])
+        return _HYPHEN.sub(" ", text) if "-" in text else text
+
+    @cached_property
+    def strict_texts(self) -> list[str]:
+        """The texts of the strict words."""
+        return [word.text for word in self.strict]
+
+    @cached_property
     def core(self) -> list[str]:
         """The words that make its meaning, in order: content, denials, and what binds it."""
         table = words()
@@ -123,6 +155,11 @@ class Note:
         ] + self.rates
 
     @cached_property
+    def core_words(self) -> frozenset[str]:
+        """The words of its core that cannot be units of a rate: a note of this core has them."""
+        return frozenset(self.core) - _unit_names()
+
+    @cached_property
     def rates(self) -> list[str]:
         """The units that something is counted by: of "100 per minute" and "every hour"."""
         pairs = pairwise(self.plain)
@@ -131,12 +168,17 @@ class Note:
     @cached_property
     def stems(self) -> frozenset[str]:
         """Its content, numbers left out."""
-        return frozenset(w.stem for w in self.plain if w.stem and not w.number)
+        return frozenset([w.stem for w in self.plain if w.stem and not w.number])
+
+    @cached_property
+    def all_stems(self) -> frozenset[str]:
+        """Its content with the numbers."""
+        return frozenset([w.stem for w in self.plain if w.stem])
 
     @cached_property
     def texts(self) -> frozenset[str]:
         """Every word."""
-        return frozenset(word.text for word in self.plain)
+        return frozenset([word.text for word in self.plain])
 
     @cached_property
     def parts(self) -> list[Part]:
@@ -155,10 +197,22 @@ class Note:
         return [clause for clause in found if clause]
 
     @cached_property
+    def spelled(self) -> str:
+        """The strict words as one text."""
+        return " ".join(self.strict_texts)
+
+    @cached_property
     def shingles(self) -> frozenset[str]:
         """Runs of five characters of its content."""
-        text = " ".join(word.text for word in self.strict)
-        return frozenset(text[i : i + 5] for i in range(max(len(text) - 4, 1)))
+        text = self.spelled
+        return frozenset([text[i : i + 5] for i in range(max(len(text) - 4, 1))])
+
+    @cached_property
+    def fours(self) -> set[int]:
+        """Runs of four bytes of its content, as numbers."""
+        data = self.spelled.encode("utf-8", "surrogatepass")
+        starts = [array("I", data[at : len(data) - (len(data) - at) % 4]) for at in range(4)]
+        return set[int]().union(*starts)
 
 
 def _unstamped(text: str) -> tuple[str, str]:
@@ -180,32 +234,43 @@ def _unstamped(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def _tokens(text: str) -> Iterable[str]:
-    """Words and points. "case-insensitive" and "isn't" are two words, to meet "case sensitive"
+def _code(text: str) -> frozenset[str]:
+    """The words between backticks."""
+    found = " ".join(code for _, code in _CODE.findall(text))
+    return frozenset(_CODE_WORD.findall(found.lower()))
+
+
+def _parted(token: str) -> tuple[str, ...]:
+    """A token as words: "case-insensitive" and "isn't" are two words, to meet "case sensitive"
     and "is not"."""
-    for token in _TOKEN.findall(text):
-        verb = words()["contractions"].get(token.lower().replace("'", ""))
-        if verb:
-            yield from (verb, "not")
-            continue
-        head, dash, tail = token.rpartition("-")
-        if dash and head.isalpha() and base_of(tail.lower()):
-            yield from (head, tail)
-        else:
-            yield token
+    verb = words()["contractions"].get(token.lower().replace("'", ""))
+    if verb:
+        return (verb, "not")
+    head, dash, tail = token.rpartition("-")
+    return (head, tail) if dash and head.isalpha() and base_of(tail.lower()) else (token,)
 
 
-def _words(tokens: list[str]) -> Iterable[Word]:
+_known_parts = lru_cache(maxsize=1 << 13)(_parted)
+
+
+def _split(token: str) -> tuple[str, ...]:
+    return _known_parts(token) if len(token) <= _ORDINARY else _parted(token)
+
+
+def _words(tokens: list[str]) -> list[Word]:
+    units = _units()
+    found: list[Word] = []
     first = True
-    for place, token in enumerate(tokens):
+    following = [*map(str.lower, tokens[1:]), ""]
+    for token, after in zip(tokens, following, strict=False):
         if token in _POINTS:
             first = first or token in ".!?\n:;"
-            yield Word(token, "", False, False, "", "")
+            found.append(_POINT_WORDS[token])
             continue
-        after = tokens[place + 1].lower() if place + 1 < len(tokens) else ""
         make = _known_word if len(token) <= _ORDINARY else _word
-        yield make(token, after if after in _units() else "", first)
+        found.append(make(token, after if after in units else "", first))
         first = False
+    return found
 
 
 def _word(token: str, following: str, first: bool) -> Word:
@@ -230,7 +295,8 @@ _known_word = lru_cache(maxsize=1 << 13)(_word)  # notes of one project use the 
 
 
 def _number(lower: str, following: str) -> tuple[str, str]:
-    match = _NUMBER.match(lower)
+    digit = lower[0] == "v" or lower[0].isdecimal()
+    match = _NUMBER.match(lower) if digit else None
     if match and (not match.group(2) or match.group(2) in _units()):
         value = match.group(1).replace(",", "").rstrip(".:")
         return value, _units().get(match.group(2) or following, "")
@@ -242,9 +308,11 @@ def _number(lower: str, following: str) -> tuple[str, str]:
 
 def _is_name(token: str, first: bool) -> bool:
     """Whether it is written like a name: a capital inside, digits, or the points of a path."""
+    body = token[1:] if first else token
+    if token.isascii() and token.isalpha():
+        return body != body.lower()
     if not token.isascii() and not any(c.isupper() for c in token):
         return False
-    body = token[1:] if first else token
     if any(c.isupper() for c in body) or any(c.isdigit() for c in token):
         return True
     return any(c in "./:@#_" for c in token.rstrip("."))

@@ -1,9 +1,10 @@
-"""Which entries are worth comparing with a candidate: those that share its rarest words, ranked."""
+"""Which entries to compare with a candidate: those that share its rarest words, ranked."""
 
-import heapq
 import math
-from collections import defaultdict
+from array import array
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from operator import is_
 
 from ijfw_core.compare import Verdict, body
@@ -17,6 +18,8 @@ COMPARED = 20  # of these, the best, compared word by word
 MANY = 64  # entries that may be new or gone however few there are
 GONE = 1_000  # entries that left and are still held, beside as many as there are
 POSTINGS = 8_000  # visited for one candidate: the bound of its cost
+NOTES = 2_000  # that are kept taken apart; one takes some kilobytes
+K1, B = 1.5, 0.75  # of BM25+, as its authors have them (Lv and Zhai, 2011)
 
 _last: "Index | None" = None
 
@@ -35,12 +38,15 @@ class Index:
     def __init__(self, entries: Sequence[Entry]) -> None:
         """Linear in the entries' text; of each, the part that is compared counts."""
         self.entries: list[Entry] = []  # by number; those that left keep theirs
-        self._bodies: list[str] = []
-        self._words: list[list[str]] = []
+        self._ids: dict[str, int] = {}  # of words
+        self._postings: list[list[int]] = []  # by word
+        self._words: list[array[int]] = []  # of each entry, once each
+        self._repeated: dict[int, dict[int, int]] = {}  # entry -> word -> how often, beyond once
+        self._lengths: list[int] = []
+        self._digests: list[int] = []  # of all its words in order
+        self._whole: dict[int, int] = {}  # such a digest -> the last such entry
         self._numbers: dict[int, int] = {}  # of the very object -> its number
-        self._whole: dict[str, int] = {}
         self._notes: dict[int, Note] = {}
-        self._postings: defaultdict[str, list[int]] = defaultdict(list)
         self._keys: defaultdict[str, list[int]] = defaultdict(list)
         for entry in entries:
             self._add(entry)
@@ -49,6 +55,8 @@ class Index:
     def update(self, entries: Sequence[Entry]) -> bool:
         """Take in what is new and let go what left, told by identity; False where so much changed
         that a new index is as quick."""
+        if entries is self._given:
+            return True
         known = len(self._given)
         if known <= len(entries) <= known + MANY and all(map(is_, entries, self._given)):
             for entry in entries[known:]:
@@ -70,33 +78,35 @@ class Index:
         return True
 
     def _add(self, entry: Entry) -> None:
-        number = len(self.entries)
-        text = body(entry.summary, entry.content)[:MAX_CHARS]
-        found = tokens(text)
+        number, ids = len(self.entries), self._ids
+        found = [ids.setdefault(word, len(ids)) for word in tokens(_text(entry))]
+        self._postings += [[] for _ in range(len(ids) - len(self._postings))]
+        once = dict.fromkeys(found)
         self.entries.append(entry)
-        self._bodies.append(text)
-        self._words.append(found)
+        self._words.append(array("I", once))
+        self._lengths.append(len(found))
         self._numbers[id(entry)] = number
-        self._whole[" ".join(found)] = number
-        for word in set(found):
+        self._digests.append(_digest(found))
+        self._whole[self._digests[-1]] = number
+        if len(once) < len(found):
+            self._repeated[number] = {w: n for w, n in Counter(found).items() if n > 1}
+        for word in once:
             self._postings[word].append(number)
         for name, value in entry.extra:
             if name == "key":
                 self._keys[value].append(number)
 
     def _remove(self, number: int) -> None:
-        words = self._words[number]
-        if self._whole.get(" ".join(words)) == number:
-            del self._whole[" ".join(words)]
-        for word in set(words):
+        for word in self._words[number]:
             self._postings[word].remove(number)
-            if not self._postings[word]:
-                del self._postings[word]
         for name, value in self.entries[number].extra:
             if name == "key":
                 self._keys[value].remove(number)
         self._notes.pop(number, None)
-        self._bodies[number], self._words[number] = "", []
+        self._repeated.pop(number, None)
+        self._words[number] = array("I")
+        if self._whole.get(self._digests[number]) == number:
+            del self._whole[self._digests[number]]
 
     def verdicts(self, text: str, keys: set[str]) -> Iterator[tuple[Entry, Verdict]]:
         """The verdicts on a text for the entries most like it: those with its key, then best first.
@@ -117,50 +127,83 @@ class Index:
                 yield self.entries[number], judge(self._note(number), note)
 
     def _note(self, number: int) -> Note:
-        if number not in self._notes:
-            self._notes[number] = Note(self._bodies[number])
-        return self._notes[number]
+        found = self._notes.get(number)
+        if found is None:
+            if len(self._notes) >= NOTES:
+                del self._notes[next(iter(self._notes))]
+            found = self._notes[number] = Note(_text(self.entries[number]))
+        return found
 
-    def _ranked(self, query: list[str]) -> list[int]:
+    def _ranked(self, query: Sequence[str]) -> list[int]:
         """The numbers of the entries to compare, best first."""
-        overlap = self._sharing(query)
+        known = [self._ids.get(word, -1) for word in query]
+        overlap = self._sharing(set(query))
         if len(overlap) <= COMPARED:
-            return list(overlap)
-        whole = self._whole.get(" ".join(query))
+            return overlap
+        whole = self._whole.get(_digest(known))
         first = [] if whole is None else [whole]
-        scores = _bm25(query, [self._words[number] for number in overlap])
-        if scores is None:
-            return list(dict.fromkeys([*first, *list(overlap)[:COMPARED]]))
-        ranked = sorted(zip(scores, overlap, strict=True), key=lambda pair: -pair[0])
-        best = [number for _, number in ranked[:COMPARED]]
-        return list(dict.fromkeys([*first, *best, *list(overlap)[: COMPARED // 4]]))
+        scores = self._scores(known, overlap)
+        best = sorted(overlap, key=scores.__getitem__, reverse=True)[:COMPARED]
+        return list(dict.fromkeys([*first, *best, *overlap[: COMPARED // 4]]))
 
-    def _sharing(self, query: list[str]) -> dict[int, float]:
-        """Entry -> weight of the words it shares, rare ones first, best first."""
-        found = [(self._postings[word], word) for word in set(query) if word in self._postings]
-        found.sort(key=lambda pair: (len(pair[0]), pair[1]))
-        weights: defaultdict[int, float] = defaultdict(float)
+    def _sharing(self, query: set[str], *, bar: bool = True) -> list[int]:
+        """The entries of the greatest weight of words they share, rare ones first; best first.
+
+        `bar`: those that a first choice shows to be too light are not sorted; the answer is the
+        same without.
+        """
+        words = [(word, self._postings[self._ids[word]]) for word in query if word in self._ids]
+        found = [(len(posting), word, posting) for word, posting in words if posting]
+        weights: dict[int, float] = {}
+        get = weights.get
+        some: set[int] = set()  # the first choice
         visited = 0
-        for posting, _ in found:
-            if visited and visited + len(posting) > POSTINGS:
+        for size, _, posting in sorted(found):
+            if visited and visited + size > POSTINGS:
                 break
-            visited += len(posting)
-            weight = math.log(1 + len(self._numbers) / len(posting))
+            visited += size
+            if len(some) < 2 * CANDIDATES:
+                some.update(posting)
+            weight = math.log(1 + len(self._numbers) / size)
             for number in posting:
-                weights[number] += weight
-        best = heapq.nlargest(CANDIDATES, weights.items(), key=lambda pair: (pair[1], -pair[0]))
-        return dict(best)
+                weights[number] = get(number, 0.0) + weight
+        least = sorted([weights[number] for number in some], reverse=True)[CANDIDATES - 1 :][:1]
+        low = least[0] if least and bar else 0.0
+        pairs = sorted([(-weight, n) for n, weight in weights.items() if weight >= low])
+        return [number for _, number in pairs[:CANDIDATES]]
+
+    def _scores(self, query: Sequence[int], numbers: Sequence[int]) -> dict[int, float]:
+        """BM25+ of entries for a query, but for what is the same for all of them.
+
+        Over these entries and the query alone, because the idf of Okapi is negative for a word that
+        most documents have, as these do.
+        """
+        wanted = Counter(query)
+        words = wanted.keys()
+        shared = [words & self._words[number] for number in numbers]
+        spread = Counter(chain(words, *shared))
+        size = len(numbers) + 1
+        gain = {w: math.log((size + 1) / spread[w]) * wanted[w] * (K1 + 1) for w in words}
+        mean = (sum([self._lengths[n] for n in numbers]) + len(query)) / size
+        scores = {}
+        for number, held in zip(numbers, shared, strict=True):
+            damp = K1 * (1 - B + B * self._lengths[number] / mean)
+            score = sum([gain[word] for word in held]) / (damp + 1)
+            for word, times in self._repeated.get(number, _NONE).items():
+                if word in held:
+                    score += gain[word] * (times / (damp + times) - 1 / (damp + 1))
+            scores[number] = score
+        return scores
 
 
-def _bm25(query: list[str], documents: list[list[str]]) -> list[float] | None:
-    """Scores relative to the query's score of itself; None where rank_bm25 is missing.
+_NONE: dict[int, int] = {}
 
-    BM25Plus, because the idf of Okapi is negative for a word that most documents have, as these do.
-    """
-    try:
-        from rank_bm25 import BM25Plus
-    except ImportError:
-        return None
-    scores = BM25Plus([*documents, query]).get_scores(query)
-    own = float(scores[-1]) or 1.0
-    return [float(score) / own for score in scores[:-1]]
+
+def _text(entry: Entry) -> str:
+    """The part of an entry that is compared."""
+    return body(entry.summary, entry.content)[:MAX_CHARS]
+
+
+def _digest(words: Sequence[int]) -> int:
+    """Tells the words of one text from those of another; one that is not known is -1."""
+    return hash(tuple(words))

@@ -4,13 +4,10 @@ The order matters: a changed number, name or negation must be seen before the no
 No similarity alone says "duplicate": every known one takes "port 8080" for "port 9090".
 """
 
-import re
-
 from ijfw_core.compare import Verdict
 from ijfw_core.compare.changes import MAX_WORDS, change, cover, opcodes
 from ijfw_core.compare.note import Note, Word, base_of, opposites, words
 
-_HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 NEAR_COVER = 0.5
 NEAR_SHINGLES = 0.5  # measured: paraphrases of news sentences lie above it, other notes below
 CORE_FROM = 3  # words; less is too little to stand for a meaning
@@ -39,19 +36,20 @@ def _same(a: Note, b: Note) -> str:
     """Why the notes say the same word for word; "" where they do not."""
     if a.stamp and b.stamp and a.stamp != b.stamp:
         return ""
-    if _joined(a) == _joined(b):
+    if a.joined == b.joined:
         return "same words"
     x, y = a.strict, b.strict
-    if [w.text for w in x] == [w.text for w in y]:
+    if a.strict_texts == b.strict_texts:
         return "same words" if x else ""
-    if a.core == b.core and len(a.core) >= CORE_FROM:
+    if len(b.core) >= CORE_FROM and b.core_words <= a.texts and a.core == b.core:
         return "same content in the same order"
     if abs(len(x) - len(y)) > 2 or max(len(x), len(y)) > MAX_WORDS:
         return ""
     size = min(len(x), len(y))
     most_typos, most_inserted = max(1, size // INSERTED_FROM), int(size >= INSERTED_FROM)
     # Notes are aligned only where few words stand in one alone.
-    if sum(w.text not in b.texts for w in x) > most_typos + most_inserted:
+    there = b.texts
+    if len([text for text in a.strict_texts if text not in there]) > most_typos + most_inserted:
         return ""
     code = a.code | b.code  # a name, whatever it looks like
     typos = inserted = 0
@@ -72,12 +70,6 @@ def _same(a: Note, b: Note) -> str:
     if typos > most_typos or inserted > most_inserted:
         return ""
     return "same but for " + ("a typing error" if typos else "a word that adds nothing")
-
-
-def _joined(note: Note) -> str:
-    """Its words, where "read-only" is "read only"."""
-    text = " ".join(w.text for w in note.plain)
-    return _HYPHEN.sub(" ", text) if "-" in text else text
 
 
 def _is_harmless(word: Word) -> bool:
@@ -120,10 +112,25 @@ def _resemblance(a: Note, b: Note) -> Verdict:
         return Verdict("near", "same subject: " + ", ".join(sorted(shared)[:4]))
     if a.stems and a.stems == b.stems:
         return Verdict("near", "same words in another order")
+    if _spelled_apart(a, b):
+        return Verdict("new", "another subject")
     both = len(a.shingles & b.shingles)
     if both >= NEAR_SHINGLES * len(a.shingles | b.shingles):
         return Verdict("near", "alike in spelling")
     return Verdict("new", "another subject")
+
+
+def _spelled_apart(a: Note, b: Note) -> bool:
+    """Whether runs of four characters of plain texts tell already that too few of five are in both.
+
+    Each run that is not in `b` begins a shingle that is not, but for the last. Where `m` shingles
+    of `a` are not in `b`, at most `|a| - m` are in both, and at least `|b| + m` in either.
+    """
+    if not (a.spelled.isascii() and b.spelled.isascii()):
+        return False
+    most, size = max(len(a.spelled) - 4, 1), len(b.shingles)
+    missing = max(len(a.fours) - len(a.fours & b.fours) - 1, 0)
+    return min(most - missing, size) < NEAR_SHINGLES * (size + missing)
 
 
 def likeness(first: str, second: str) -> float:

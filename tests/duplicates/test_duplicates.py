@@ -291,7 +291,7 @@ def test_content_counts_not_only_the_summary() -> None:
     assert score is None or score.relation != "duplicate"
 
 
-def test_without_rank_bm25(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_any_heavy_package(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
     def refuse(name: str, *rest: Any, **fields: Any) -> Any:
