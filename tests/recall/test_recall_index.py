@@ -22,6 +22,7 @@ from ijfw_core.recall import search as recall
 from ijfw_hookspecs import Entry
 from ijfw_plugins.search_bm25 import database, engine, update, watch
 from ijfw_plugins.search_bm25 import index as indexing
+from ijfw_plugins.search_bm25.places import Places
 from ijfw_plugins.search_bm25.postings import unpack
 from ijfw_plugins.search_bm25.update import PARTS
 from ijfw_tests.entries import memory
@@ -32,8 +33,8 @@ Ids = Callable[[Project, str], list[str]]
 def dump(path: Path) -> dict[str, Any]:
     """What an index says, without the numbers that it gives to entries and terms."""
     with sqlite3.connect(path) as db:
-        columns = "tier, id, digest, path, kind, session, stored, size, shown, windowed, starts,"
-        rows = db.execute(f"SELECT n, {columns} ends, successor, before, after, entry FROM docs")
+        columns = "tier, id, digest, path, kind, session, stored, shown, windowed, starts, ends,"
+        rows = db.execute(f"SELECT n, {columns} successor, entry FROM docs")
         docs = {row[0]: row[1:] for row in rows}
         names = {n: row[:2] for n, row in docs.items()} | {0: None}
         tags = sorted((tag, names[n]) for tag, n in db.execute("SELECT tag, n FROM tags"))
@@ -43,15 +44,20 @@ def dump(path: Path) -> dict[str, Any]:
             part = unpack(blob)
             pairs = zip(part.numbers, part.codes, strict=True)
             postings.setdefault(terms[key // PARTS], []).extend((names[n], c) for n, c in pairs)
+        places = Places(db).of(range(1, max(docs, default=0) + 2))
         meta = dict(db.execute("SELECT key, value FROM meta WHERE key != 'mark'"))
     db.close()
     return {
-        "docs": sorted(
-            (*row[:13], names[row[13]], names[row[14]], row[15]) for row in docs.values()
-        ),
+        "docs": sorted(docs.values()),
         "tags": tags,
         "postings": {term: sorted(rows) for term, rows in sorted(postings.items())},
         "terms": sorted(terms.values()),
+        "places": sorted(
+            (names[n], names[before], names[after], *rest)
+            for n, (before, after, *rest) in places.items()
+            if n in docs
+        ),
+        "nowhere": {place for n, place in places.items() if n not in docs},
         "meta": meta,
     }
 
@@ -244,6 +250,36 @@ def test_a_newer_schema_is_left_alone_and_memory_scanned(place: Any, ids: Ids) -
     hits = recall.search(place.open(), "pytest")
     assert [(hit.entry.id, hit.retriever) for hit in hits] == [("a", "scan")]
     assert place.index.read_bytes() == before
+
+
+def test_a_newer_schema_under_a_running_process_is_left_alone(place: Any, ids: Ids) -> None:
+    place.write(memory("a", "use pytest"))
+    project = place.open()
+    assert ids(project, "pytest") == ["a"]
+    with sqlite3.connect(place.index) as db:
+        db.execute("DROP TABLE places")
+        db.execute(f"PRAGMA user_version = {database.SCHEMA + 1}")
+    db.close()
+    before = place.index.read_bytes()
+    hits = recall.search(project, "pytest")
+    assert [(hit.entry.id, hit.retriever) for hit in hits] == [("a", "scan")]
+    assert place.index.read_bytes() == before
+
+
+def test_the_first_schema_is_brought_forward(place: Any, ids: Ids, monkeypatch: Any) -> None:
+    place.write(memory("a", "use pytest", session="s"), memory("b", "Teal.", session="s", day=1))
+    place.index.parent.mkdir()
+    monkeypatch.setattr(database, "_STEPS", database._STEPS[:1])
+    monkeypatch.setattr(database, "SCHEMA", 1)
+    database.open_database(place.index.parent).close()
+    monkeypatch.undo()
+    with sqlite3.connect(place.index) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (1,)
+        db.execute("INSERT INTO terms VALUES (1, 'pytest', 1)")
+        db.execute("INSERT INTO meta VALUES ('words', ?)", (indexing.WORDS,))
+    db.close()
+    assert ids(place.open(), "pytest") == ["a", "b"]
+    assert dump(place.index) == rebuilt(place)
 
 
 def test_an_older_schema_is_brought_forward(place: Any, ids: Ids, monkeypatch: Any) -> None:

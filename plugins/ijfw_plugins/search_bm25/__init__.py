@@ -10,8 +10,10 @@ has no answer and the kernel scans memory.
     database      the file: schema, migrations, lock
     index         one project's index, kept up to date through `update`
     postings      lists of entries, packed
+    places        the neighbours, sizes and times of entries, packed
     question      what a query asks
-    rank, order   the best entries, and hits in their order
+    rank, field   the best entries by their words and those of their neighbours
+    order         hits in their order
 
 An index hears of a write by looking at the files when it is asked next, not by `notify`: so it
 hears of editors, of git and of other programs in the same way, and a write waits for nothing.

@@ -48,6 +48,26 @@ _STEPS = (
     CREATE TABLE terms (t INTEGER PRIMARY KEY, term TEXT NOT NULL UNIQUE, df INTEGER NOT NULL);
     CREATE TABLE postings (k INTEGER PRIMARY KEY, list BLOB NOT NULL);
     """,
+    # Neighbours, size and age of an entry move from `docs` to `places`; memory is read again.
+    """
+    DROP TABLE docs;
+    CREATE TABLE docs (
+        n INTEGER PRIMARY KEY, tier TEXT NOT NULL, id TEXT NOT NULL, digest TEXT NOT NULL,
+        path TEXT NOT NULL, kind TEXT NOT NULL, session TEXT NOT NULL, stored REAL NOT NULL,
+        shown INTEGER NOT NULL DEFAULT 0, windowed INTEGER NOT NULL, starts REAL, ends REAL,
+        successor TEXT NOT NULL, entry BLOB NOT NULL
+    );
+    CREATE UNIQUE INDEX docs_id ON docs (id, tier);
+    CREATE INDEX docs_tier ON docs (tier, id, digest);
+    CREATE INDEX docs_place ON docs (path, tier);
+    CREATE INDEX docs_session ON docs (session, stored, id, n) WHERE session != '' AND shown;
+    CREATE INDEX docs_stored ON docs (stored, kind, tier) WHERE shown;
+    CREATE INDEX docs_windowed ON docs (n) WHERE windowed AND shown;
+    CREATE INDEX docs_successor ON docs (successor) WHERE successor != '' AND shown;
+    CREATE TABLE places (k INTEGER PRIMARY KEY, list BLOB NOT NULL);
+    DELETE FROM files; DELETE FROM tags; DELETE FROM terms; DELETE FROM postings;
+    DELETE FROM meta WHERE key != 'mark';
+    """,
 )
 SCHEMA = len(_STEPS)
 
@@ -107,10 +127,7 @@ def _make(folder: Path, path: Path) -> None:
 def _prepare(db: sqlite3.Connection, folder: Path) -> None:
     db.execute("PRAGMA trusted_schema = OFF")
     db.execute("PRAGMA cache_size = -8000")  # KiB
-    version = _version(db)
-    if version > SCHEMA:
-        raise UnusableError(f"the index has schema {version}; this program knows {SCHEMA}")
-    if version == SCHEMA:
+    if check_schema(db) == SCHEMA:
         return
     with locked(folder):
         first = _version(db) == 0
@@ -119,6 +136,14 @@ def _prepare(db: sqlite3.Connection, folder: Path) -> None:
             if first and step == 0:
                 db.execute("INSERT INTO meta VALUES ('mark', ?)", (_mark(folder),))
             db.execute("COMMIT")
+
+
+def check_schema(db: sqlite3.Connection) -> int:
+    """The version of the file's schema. Raises UnusableError for one that is newer than ours."""
+    version = _version(db)
+    if version > SCHEMA:
+        raise UnusableError(f"the index has schema {version}; this program knows {SCHEMA}")
+    return version
 
 
 def _mark(folder: Path) -> str:

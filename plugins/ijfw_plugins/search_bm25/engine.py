@@ -77,7 +77,7 @@ def _answer(index: Index, query: Query, context: Context) -> list[Hit] | None:
                 return order.newest(index.newest(asked.allowed, dead), query)
             if not asked.terms and not asked.total:
                 return None  # stop words alone: whoever reads every text may know
-            ranker = Ranker(index.db, index.count, index.highest, index.average, dead, asked)
+            ranker = Ranker(index, dead, asked)
             found = order.hits(ranker, query, over)
             if query.links:
                 found = [hit for hit in found if order.refers(hit.entry, query.links)]

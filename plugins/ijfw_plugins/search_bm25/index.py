@@ -13,9 +13,11 @@ from ijfw_plugins.search_bm25 import watch
 from ijfw_plugins.search_bm25.database import (
     NAME,
     UnusableError,
+    check_schema,
     locked,
     open_database,
 )
+from ijfw_plugins.search_bm25.places import Places
 from ijfw_plugins.search_bm25.update import Update
 from ijfw_plugins.search_bm25.watch import State
 
@@ -30,7 +32,8 @@ class Index:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.db = open_database(folder)
-        self.inode = _inode(folder / NAME)
+        self._path = str(folder / NAME)
+        self._inode = _inode(self._path)
         self._unwatched = False  # whether there are entries that are in no file we watch
         self.lock = threading.RLock()
         self._version = -1  # of the data, as SQLite counts it
@@ -39,6 +42,7 @@ class Index:
         self.highest = 0  # number of an entry
         self.average = 1.0  # weighted words of an entry
         self.windows: dict[int, tuple[float | None, float | None, bool]] = {}
+        self.places = Places(self.db)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -47,7 +51,7 @@ class Index:
 
     def stale(self) -> bool:
         """Whether the file was deleted or put in place of ours."""
-        return _inode(self.folder / NAME) != self.inode
+        return _inode(self._path) != self._inode
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -66,6 +70,8 @@ class Index:
         """
         looked = time.time_ns()
         seen = watch.states(context)
+        if seen == self._files and not self._unwatched and self._version >= 0:
+            return
         self._reload()
         if seen == self._files and not self._unwatched:
             return
@@ -103,6 +109,7 @@ class Index:
         version = self.db.execute("PRAGMA data_version").fetchone()[0]
         if version == self._version:
             return
+        check_schema(self.db)
         rows = self.db.execute("SELECT base, path, mtime, size, inode FROM files")
         self._files = {(base, path): State(*state) for base, path, *state in rows}
         self._unwatched = self._number("unwatched") > 0
@@ -113,6 +120,7 @@ class Index:
             "SELECT n, starts, ends, successor FROM docs WHERE windowed AND shown"
         )
         self.windows = {n: (starts, ends, bool(after)) for n, starts, ends, after in rows}
+        self.places.forget()
         self._version = version
 
     def _number(self, key: str) -> int:
@@ -181,7 +189,7 @@ class Index:
         )
 
 
-def _inode(path: Path) -> int:
+def _inode(path: str) -> int:
     try:
         return os.stat(path, follow_symlinks=False).st_ino
     except OSError:

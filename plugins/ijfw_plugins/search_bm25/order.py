@@ -8,7 +8,7 @@ from ijfw_core.text import one_line
 from ijfw_hookspecs import Entry, Hit, Query
 from ijfw_plugins.search_bm25 import words
 from ijfw_plugins.search_bm25.question import Question, Term, normal, rarity
-from ijfw_plugins.search_bm25.rank import Ranker, Row, Scored
+from ijfw_plugins.search_bm25.rank import Found, Ranker
 from ijfw_plugins.search_bm25.update import decode
 
 NAME = "bm25"
@@ -41,24 +41,6 @@ _NAME_WORD = re.compile(
 )
 
 
-class Found:
-    """An entry on its way to becoming a hit."""
-
-    __slots__ = ("entry", "head", "parts", "row", "score")
-
-    def __init__(self, row: Row, **parts: float) -> None:
-        self.row = row
-        self.parts = parts
-        self.score = sum(parts.values())
-        self.entry: Entry
-        self.head: frozenset[str] | None = None  # words of the summary
-
-    def add(self, name: str, value: float) -> None:
-        """Add a part to the score."""
-        self.parts[name] = value
-        self.score += value
-
-
 def hits(ranker: Ranker, query: Query, over: frozenset[int]) -> list[Hit]:
     """The hits for a question, best first; none where nothing is relevant.
 
@@ -70,28 +52,28 @@ def hits(ranker: Ranker, query: Query, over: frozenset[int]) -> list[Hit]:
     question = ranker.question
     want = min(max(query.limit, 0), MOST)
     pool = _PHRASE_DEPTH if question.phrases else max(2 * want, _LEAST_POOL)
-    found = [_found(one) for one in ranker.answer(pool)]
+    found = ranker.answer(pool)
     if question.phrases:
-        found = _with_phrases(_load(found), question.phrases) or found
+        found = _with_phrases(ranker.load(found), question.phrases) or found
     _weigh_time(found, question)
-    found = _load(_sorted(found, over)[: want + _SLACK])
+    found = _sorted(found, over)[: want + _SLACK]
     if (
         question.strange
         and ranker.count >= FEW
-        and all(ranker.coverage(one.row.n) < KNOWN for one in found)
+        and all(ranker.coverage(one.n) < KNOWN for one in found)
     ):
         return []
     if ranker.count >= FEW:
-        found = [one for one in found if one.score >= SURE or ranker.coverage(one.row.n) >= FLOOR]
-    more = _hop(ranker, found)
+        found = [one for one in found if one.score >= SURE or ranker.coverage(one.n) >= FLOOR]
+    best, rest = ranker.load(found[:want]), found[want:]  # of the rest most are not needed
+    more = _hop(ranker, best, rest)
     if query.include_superseded:
-        more += _before(ranker, found)
-    if more:
-        found = _sorted(found + more, over)
+        more += _before(ranker, best, rest)
+    found = _sorted([*best, *rest, *more], over)
     least = TAIL * max((one.score for one in found), default=0.0)
-    found = _diverse([one for one in found if one.score >= least], want)
+    found = _diverse(ranker, [one for one in found if one.score >= least], want)
     stems = [term.text for term in question.terms]
-    return [_hit(ranker, one, stems) for one in found[:want]]
+    return [_hit(ranker, one, stems) for one in found]
 
 
 def newest(rows: Iterable[bytes], query: Query) -> list[Hit]:
@@ -105,24 +87,9 @@ def newest(rows: Iterable[bytes], query: Query) -> list[Hit]:
     return found
 
 
-def _found(scored: Scored) -> Found:
-    if not scored.neighbours:
-        return Found(scored.row, words=scored.words)
-    share = 1.0 if scored.words else BESIDE
-    return Found(scored.row, words=scored.words, neighbours=scored.neighbours * share)
-
-
-def _sorted(found: Sequence[Found], over: frozenset[int]) -> list[Found]:
+def _sorted(found: Iterable[Found], over: frozenset[int]) -> list[Found]:
     """Best first; what is over comes last, of equals the newest first."""
-    return sorted(
-        found, key=lambda one: (one.row.n in over, -one.score, -one.row.stored, one.row.id)
-    )
-
-
-def _load(found: list[Found]) -> list[Found]:
-    for one in found:
-        one.entry = decode(one.row.entry)
-    return found
+    return sorted(found, key=lambda one: (one.n in over, -one.score, -one.stored, one.n))
 
 
 def _with_phrases(found: Sequence[Found], phrases: Sequence[str]) -> list[Found]:
@@ -145,44 +112,41 @@ def _weigh_time(found: Sequence[Found], question: Question) -> None:
     """Being recent decides between equals; it counts for more where the question asks for it."""
     if not found:
         return
-    order = sorted({one.row.stored for one in found})
+    order = sorted({one.stored for one in found})
     best = max(one.score for one in found)
     step = TIE * best / max(len(order) - 1, 1)
     ages = {stored: step * at for at, stored in enumerate(order)}
     least, more = (0.5 * best, NEWEST / TIE) if question.newest else (math.inf, 1.0)
     for one in found:
-        value = ages[one.row.stored]
+        value = ages[one.stored]
         one.add("recency", value * more if one.score >= least else value)
     if question.window:
         since, until = (moment.timestamp() for moment in question.window)
         for one in found:
-            if since <= one.row.stored < until:
+            if since <= one.stored < until:
                 one.add("window", IN_WINDOW)
 
 
-def _hop(ranker: Ranker, found: Sequence[Found]) -> list[Found]:
+def _hop(ranker: Ranker, found: Sequence[Found], rest: Sequence[Found]) -> list[Found]:
     """Entries that share a rare name with one of the best answers to a part of the question."""
     starts = found[:_HOPPED]
     if len(ranker.question.terms) < 2 or not starts:
         return []
-    if ranker.coverage(starts[0].row.n) >= _WHOLE:
+    if ranker.coverage(starts[0].n) >= _WHOLE:
         return []
     given = _given(ranker, starts)
     if not given:
         return []
     gained: dict[int, float] = {}
     for term, handed in _known(ranker, given):
-        for _, part in ranker.postings(term).all():
-            for number in part.numbers:
-                gained[number] = max(gained.get(number, 0.0), HOP * handed)
+        for number in ranker.postings(term).all().numbers:
+            gained[number] = max(gained.get(number, 0.0), HOP * handed)
     for one in starts:
-        gained.pop(one.row.n, None)
-    for one in found:
-        if one.row.n in gained:
-            one.add("hop", gained.pop(one.row.n) / 2)
-    fresh = [n for n in sorted(gained) if ranker.admits(n)]
-    rows = ranker.rows(fresh).values()
-    return _load([Found(row, hop=gained[row.n]) for row in rows])
+        gained.pop(one.n, None)
+    for one in (*found, *rest):
+        if one.n in gained:
+            one.add("hop", gained.pop(one.n) / 2)
+    return _gained(ranker, gained, "hop")
 
 
 def _given(ranker: Ranker, starts: Sequence[Found]) -> dict[str, float]:
@@ -196,18 +160,24 @@ def _given(ranker: Ranker, starts: Sequence[Found]) -> dict[str, float]:
     return given
 
 
-def _before(ranker: Ranker, found: Sequence[Found]) -> list[Found]:
+def _before(ranker: Ranker, found: Sequence[Found], rest: Sequence[Found]) -> list[Found]:
     """What the best answers took the place of, where a question asks for what was."""
-    have = {one.row.n for one in found}
+    have = {one.n for one in (*found, *rest)}
     handed = {one.entry.id: one.score * BEFORE for one in found[:_HOPPED]}
     marks = ",".join("?" * len(handed))
     rows = ranker.db.execute(
         f"SELECT n, successor FROM docs WHERE successor IN ({marks}) AND successor != '' AND shown",
         list(handed),
     )
-    gained = {n: handed[name] for n, name in rows if n not in have and ranker.admits(n)}
-    older = ranker.rows(list(gained)).values()
-    return _load([Found(row, before=gained[row.n]) for row in older])
+    gained = {n: handed[name] for n, name in rows if n not in have}
+    return _gained(ranker, gained, "before")
+
+
+def _gained(ranker: Ranker, gained: Mapping[int, float], name: str) -> list[Found]:
+    """Entries whose whole score is what others handed on to them."""
+    fresh = {n: score for n, score in gained.items() if ranker.admits(n)}
+    places = ranker.places.of(fresh)
+    return ranker.load([Found(n, places[n][3], score, {name: score}) for n, score in fresh.items()])
 
 
 def _known(ranker: Ranker, given: Mapping[str, float]) -> Iterator[tuple[Term, float]]:
@@ -227,8 +197,8 @@ def _names(entry: Entry) -> Iterator[str]:
         yield from words.terms(match.group())[:1]
 
 
-def _diverse(found: list[Found], want: int) -> list[Found]:
-    """The same hits, those that say again what a better one said behind the others.
+def _diverse(ranker: Ranker, found: Sequence[Found], want: int) -> list[Found]:
+    """The first `want` hits, those that say again what a better one said behind the others.
 
     Such entries score almost the same, so only neighbours in the order are compared.
     """
@@ -236,7 +206,11 @@ def _diverse(found: list[Found], want: int) -> list[Found]:
     again: list[Found] = []
     for at, one in enumerate(found):
         if len(first) >= want:
-            return [*first, *again, *found[at:]]
+            break
+        if not one.id:
+            ranker.load(found[at:])
+            if not one.id:
+                continue
         for other in reversed(first):
             if one.score < CLOSE * other.score:  # and of all before it
                 first.append(one)
@@ -246,7 +220,7 @@ def _diverse(found: list[Found], want: int) -> list[Found]:
                 break
         else:
             first.append(one)
-    return [*first, *again]
+    return [*first, *again][:want]
 
 
 def _alike(one: Found, other: Found) -> bool:
@@ -281,7 +255,7 @@ def _hit(ranker: Ranker, one: Found, stems: Sequence[str]) -> Hit:
         score=round(one.score, 6),
         snippet=snippet(one.entry, stems),
         retriever=NAME,
-        parts={**parts, "coverage": round(ranker.coverage(one.row.n), 4)},
+        parts={**parts, "coverage": round(ranker.coverage(one.n), 4)},
     )
 
 

@@ -8,7 +8,7 @@ one that was built at once; what depends on all entries is put in when a query i
 import math
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -59,12 +59,15 @@ def frequency(value: int) -> float:
     return _FREQUENCIES[value >> 3]
 
 
-def unpack(blob: bytes) -> Part:
-    """A stored part."""
-    count = len(blob) // 5
+def unpack(*blobs: bytes) -> Part:
+    """Stored parts, in the order of their numbers, as one."""
     numbers = array("I")
-    numbers.frombytes(blob[: count * 4])
-    return Part(numbers, blob[count * 4 : count * 5])
+    codes: list[bytes] = []
+    for blob in blobs:
+        count = len(blob) // 5
+        numbers.frombytes(blob[: count * 4])
+        codes.append(blob[count * 4 : count * 5])
+    return Part(numbers, b"".join(codes))
 
 
 def pack(part: Part) -> bytes:
@@ -86,66 +89,71 @@ def changed(part: Part, new: Mapping[int, int], gone: Sequence[int]) -> Part:
 
 
 class Postings:
-    """The list of one term, whose parts are read when they are needed.
+    """The list of one term, read when it is needed: whole, or the parts that hold some entries.
 
     Args:
         df: in how many entries the term stands.
-        fetch: gives the stored parts with these numbers, or all of them for None.
+        fetch: gives the stored parts with these numbers, or all of them for None, in order.
     """
 
-    def __init__(self, df: int, fetch: Callable[[set[int] | None], dict[int, Part]]) -> None:
+    def __init__(self, df: int, fetch: Callable[[set[int] | None], dict[int, bytes]]) -> None:
         self.df = df
         self._fetch = fetch
-        self._parts: dict[int, Part | None] = {}
-        self._whole = False
-        self.seen: dict[int, Mapping[int, float]] = {}  # part -> by number, where all were read
+        self._whole: Part | None = None
+        self._parts: dict[int, Part] = {}
+        self.members: Set[int] | None = None  # the entries, once the whole list was gone through
 
-    def fill(self, parts: dict[int, Part]) -> None:
-        """Take every part, read elsewhere."""
-        self._parts = dict(parts)
-        self._whole = True
+    def fill(self, blobs: Sequence[bytes]) -> None:
+        """Take the whole list, read elsewhere."""
+        self._whole = unpack(*blobs)
 
-    def all(self) -> list[tuple[int, Part]]:
-        """Every part with its number."""
-        if not self._whole:
-            self._parts = dict(self._fetch(None))
-            self._whole = True
-        return [(at, part) for at, part in self._parts.items() if part is not None]
+    def all(self) -> Part:
+        """The whole list."""
+        if self._whole is None:
+            self.fill(list(self._fetch(None).values()))
+        return self._whole or EMPTY
 
-    def load(self, parts: set[int]) -> None:
-        """Read several parts at once."""
-        missing = parts - self._parts.keys()
-        if missing and not self._whole:
-            found = self._fetch(missing)
-            self._parts.update({at: found.get(at) for at in missing})
+    def read(self) -> Set[int]:
+        """The entries of the whole list."""
+        if self.members is None:
+            self.members = set(self.all().numbers)
+        return self.members
 
-    def codes_of(self, wanted: Mapping[int, set[int]]) -> Iterator[tuple[int, int]]:
-        """(number, code) of the entries among `wanted`, which are sorted by part, that hold the
-        term."""
-        if not self.seen:
-            self.load(set(wanted))
-        for at, numbers in wanted.items():
-            seen = self.seen.get(at)
-            some = numbers if not self.seen else seen.keys() & numbers if seen else ()
-            for number in some:
-                code = self.code_of(number)
-                if code >= 0:
-                    yield number, code
+    def most(self, impacts: Sequence[float]) -> float:
+        """The highest impact in the list."""
+        return max(map(impacts.__getitem__, set(self.all().codes)), default=0.0)
+
+    def codes_of(self, wanted: Set[int]) -> list[tuple[int, int]]:
+        """(number, code) of the entries among `wanted` that hold the term."""
+        part = self._whole
+        if part is None:
+            self.load(wanted)
+            found = [(number, self.code_of(number)) for number in wanted]
+            return [(number, code) for number, code in found if code >= 0]
+        numbers, codes = part
+        common = self.read() & wanted
+        return [(number, codes[bisect_left(numbers, number)]) for number in common]
 
     def has(self, number: int) -> bool:
         """Whether the term stands in an entry."""
-        if self.seen:
-            return number in self.seen.get(number >> PART, ())
-        return self.code_of(number) >= 0
+        if self._whole is None:
+            return self.code_of(number) >= 0
+        return number in self.read()
+
+    def load(self, numbers: Iterable[int]) -> None:
+        """Read what tells of these entries, at once."""
+        missing = {number >> PART for number in numbers} - self._parts.keys()
+        if missing and self._whole is None:
+            found = self._fetch(missing)
+            self._parts |= {at: unpack(found[at]) if at in found else EMPTY for at in missing}
 
     def code_of(self, number: int) -> int:
         """The code for an entry, -1 where the term does not stand in it."""
-        at = number >> PART
-        if at not in self._parts and not self._whole:
-            self.load({at})
-        part = self._parts.get(at)
+        part = self._whole
         if part is None:
-            return -1
+            if number >> PART not in self._parts:
+                self.load([number])
+            part = self._parts[number >> PART]
         place = bisect_left(part.numbers, number)
         if place == len(part.numbers) or part.numbers[place] != number:
             return -1

@@ -1,89 +1,73 @@
 """Which entries answer a question, best first.
 
-1. Accumulate: the lists of the terms, rarest first, summed up an entry. Once the lists that are
-   left cannot lift a new entry into the pool, they are only looked up for entries that can win.
-   The pool is the same as if every list had been read to its end.
+1. Accumulate: the lists of the terms, rarest first, summed up an entry. Once no single list that
+   is left can lift a new entry into the pool, only entries that stand in two of them are new; once
+   all of them together cannot, none is. From then on lists are looked up for entries that can win.
+   The pool is the same as if every list had been added up.
 2. Pool: of the best, and of their neighbours in the same session, BM25 again with the words of the
-   neighbours as a field of low weight. What one message asks, the next one answers.
+   neighbours (`field`).
 3. Hop: names that the best answers bring in lead to entries that the question does not name.
 """
 
-import sqlite3
 from collections.abc import Mapping, Sequence
 from heapq import nlargest
-from typing import NamedTuple
 
-from ijfw_plugins.search_bm25.postings import (
-    K1,
-    PART,
-    B,
-    Part,
-    Postings,
-    frequency,
-    impacts,
-    unpack,
-)
+from ijfw_hookspecs import Entry
+from ijfw_plugins.search_bm25 import field
+from ijfw_plugins.search_bm25.index import Index
+from ijfw_plugins.search_bm25.postings import K1, PART, Postings, impacts
 from ijfw_plugins.search_bm25.question import Question, Term
-from ijfw_plugins.search_bm25.update import PARTS
+from ijfw_plugins.search_bm25.update import PARTS, decode
 
 _TABLE = 300  # entries of a list for which a table of scores pays off
-_LARGE = 4096  # numbers of a list that is worth a look whether it can be left out
-_LEADING = 16  # entries whose neighbours may answer in their place
+_WORTH = 1000  # entries of a list that is worth a look whether it can be left out
+LEADING = 16  # entries whose neighbours may answer in their place
+LED = 0.5  # of the best score that such an entry has; beside a poor answer stands noise
 _AT_ONCE = 64  # parts read in one statement
-POOL = 40  # entries whose neighbours are looked at
-NEAR, FAR = 0.3, 0.15  # weight of the words of an entry one and two places away in its session
 
 
-class Row(NamedTuple):
-    """Of an entry, what ranking needs."""
+class Found:
+    """An entry on its way to becoming a hit; each part of its score is a share of the best score
+    that there could be."""
 
-    n: int
-    id: str
-    before: int
-    after: int
-    size: float
-    stored: float
-    entry: bytes
+    __slots__ = ("entry", "head", "id", "n", "parts", "score", "stored")
 
+    def __init__(self, n: int, stored: float, score: float, parts: dict[str, float]) -> None:
+        self.n = n
+        self.stored = stored  # seconds since 1970
+        self.score = score
+        self.parts = parts
+        self.id = ""  # until the entry is loaded
+        self.entry: Entry
+        self.head: frozenset[str] | None = None  # words of the summary
 
-class Scored(NamedTuple):
-    """An entry with the parts of its score, each as a share of the best score there could be."""
-
-    row: Row
-    words: float
-    neighbours: float
+    def add(self, name: str, value: float) -> None:
+        """Add a part to the score."""
+        self.parts[name] = value
+        self.score += value
 
 
 class Ranker:
     """Answers one question on one state of an index.
 
     Args:
-        db: its connection, in a transaction.
-        count: how many entries there are.
-        highest: the highest number of an entry.
-        average: weighted words of an entry.
+        index: in a transaction.
         dead: numbers that must not answer.
         question: what is asked.
     """
 
-    def __init__(
-        self,
-        db: sqlite3.Connection,
-        count: int,
-        highest: int,
-        average: float,
-        dead: frozenset[int],
-        question: Question,
-    ) -> None:
-        self.db = db
-        self.count = count
-        self.highest = highest
-        self.average = max(average, 1.0)
+    def __init__(self, index: Index, dead: frozenset[int], question: Question) -> None:
+        self.db = index.db
+        self.count = index.count
+        self.highest = index.highest
+        self.average = max(index.average, 1.0)
+        self.places = index.places
         self.dead = dead
         self.question = question
         self.impacts = impacts(self.average)
         self._lists = [self.postings(term) for term in question.terms]
         self._read_small()
+        self._asked = list(zip(question.terms, self._lists, strict=True))  # rarest first
         self._total = question.total * (K1 + 1) or 1.0
 
     def _read_small(self) -> None:
@@ -95,33 +79,35 @@ class Ranker:
         keys = [term.number * PARTS + part for term in terms for part in range(parts)]
         marks = ",".join("?" * len(keys))
         rows = self.db.execute(f"SELECT k, list FROM postings WHERE k IN ({marks})", keys)
-        found: dict[int, dict[int, Part]] = {term.number: {} for term in terms}
-        for key, blob in rows:
-            found[key // PARTS][key % PARTS] = unpack(blob)
+        found: dict[int, list[bytes]] = {term.number: [] for term in terms}
+        for key, blob in rows:  # the key is the row's number: they come in its order
+            found[key // PARTS].append(blob)
         for term, postings in zip(terms, self._lists, strict=True):
             postings.fill(found[term.number])
 
-    def answer(self, pool: int) -> list[Scored]:
-        """The best entries, in the order of their words and those of their neighbours."""
+    def answer(self, pool: int) -> list[Found]:
+        """The best entries, scored by their words and those of their neighbours; in no order."""
         scores = self._accumulate(pool)
-        if len(scores) > pool:
-            floor = nlargest(pool, scores.values())[-1]
-            scores = {n: score for n, score in scores.items() if score >= floor}
-        order = sorted(scores, key=lambda n: (-scores[n], n))[:pool]
-        rows = self.rows(order)
-        linked = [row for row in rows.values() if row.before or row.after][:POOL]
+        best = _best(scores, pool)
+        everyone = self.places.of(best)
+        total = self._total
+        linked = [n for n in best if everyone[n][0] or everyone[n][1]]
         if not linked:
-            return [Scored(row, scores[n] / self._total, 0.0) for n, row in rows.items()]
-        everyone = {**rows, **self._neighbours(linked[:_LEADING])}
-        field = _Field(self.question.terms, self._lists, self.average, self._total, everyone)
+            return [
+                Found(n, everyone[n][3], scores[n] / total, {"words": scores[n] / total})
+                for n in best
+            ]
+        least = LED * scores[best[0]]
+        leading = [n for n in linked[:LEADING] if scores[n] >= least]
+        beside = {n for one in leading for n in everyone[one][:2] if n} - everyone.keys()
+        everyone |= self.places.of(beside)
+        words = field.words_of(everyone, self._lists)
         found = []
-        for n, row in everyone.items():
-            if row.before or row.after:
-                if n in rows or self.admits(n):
-                    found.append(field.scored(row))
-            else:
-                found.append(Scored(row, scores[n] / self._total, 0.0))
-        return [one for one in found if one.words + one.neighbours > 0]
+        for n, own, more in field.scored(everyone, words, self.question.terms, self.average, total):
+            parts = {"words": own, "neighbours": more} if more else {"words": own}
+            if own + more > 0 and (n not in beside or self.admits(n)):
+                found.append(Found(n, everyone[n][3], own + more, parts))
+        return found
 
     def admits(self, number: int) -> bool:
         """Whether an entry may answer."""
@@ -129,66 +115,61 @@ class Ranker:
 
     def coverage(self, number: int) -> float:
         """The share of the question's weight whose terms stand in the entry itself."""
-        pairs = zip(self.question.terms, self._lists, strict=True)
         covered = 0.0
-        for term, found in pairs:
-            if found.has(number):
+        for term, postings in self._asked:
+            if postings.has(number):
                 covered += term.weight
         return covered / (self.question.total or 1.0)
 
-    def rows(self, numbers: Sequence[int]) -> dict[int, Row]:
-        """The rows of entries, in the order of `numbers`."""
-        marks = ",".join("?" * len(numbers))
-        rows = self.db.execute(
-            "SELECT n, id, before, after, size / 10.0, stored, entry FROM docs"
-            f" WHERE n IN ({marks}) AND shown",
-            numbers,
-        )
-        found = {row[0]: row for row in map(Row._make, rows)}
-        return {n: found[n] for n in numbers if n in found}
-
-    def _neighbours(self, rows: Sequence[Row]) -> dict[int, Row]:
-        have = {row.n for row in rows}
-        wanted = {n for row in rows for n in (row.before, row.after) if n and n not in have}
-        return self.rows(sorted(wanted)) if wanted else {}
+    def load(self, found: Sequence[Found]) -> list[Found]:
+        """These, with their entries; one that is gone is left out."""
+        wanted = [one.n for one in found if not one.id]
+        marks = ",".join("?" * len(wanted))
+        rows = self.db.execute(f"SELECT n, entry FROM docs WHERE n IN ({marks}) AND shown", wanted)
+        entries = dict(rows.fetchall())
+        for one in found:
+            if one.n in entries:
+                one.entry = decode(entries[one.n])
+                one.id = one.entry.id
+        return [one for one in found if one.id]
 
     # --- accumulating -------------------------------------------------------------------------
 
     def _accumulate(self, pool: int) -> dict[int, float]:
-        terms, lists, allowed = self.question.terms, self._lists, self.question.allowed
-        most = max(self.impacts)
-        left = [0.0] * (len(terms) + 1)  # what the lists from here on can add at most
-        for at in range(len(terms) - 1, -1, -1):
-            left[at] = left[at + 1] + terms[at].weight * most
         scores: dict[int, float] = {}
-        for at, term in enumerate(terms):
-            if term.df > _LARGE and len(scores) > pool and term.df > len(scores) // 4:
-                scores = self._alive(scores, allowed)
-                best = nlargest(pool, scores.values())
-                if len(best) == pool and best[-1] > left[at]:
-                    return self._finish(scores, best[-1], terms[at:], left[at:], lists[at:])
-            _add(scores, lists[at], term.weight, self.impacts)
-        return self._alive(scores, allowed)
+        for at, (term, postings) in enumerate(self._asked):
+            if term.df > _WORTH and len(scores) > pool:
+                settled = self._settled(scores, pool, self._asked[at:])
+                if settled is not None:
+                    return settled
+            _add(scores, postings, term.weight, self.impacts)
+        return self._alive(scores)
 
-    def _finish(
-        self,
-        scores: dict[int, float],
-        floor: float,
-        terms: Sequence[Term],
-        left: Sequence[float],
-        lists: Sequence[Postings],
-    ) -> dict[int, float]:
-        """Look up the lists that are left for the entries that can still be in the pool."""
-        for term, found, rest in zip(terms, lists, left, strict=False):
+    def _settled(
+        self, scores: dict[int, float], pool: int, asked: Sequence[tuple[Term, Postings]]
+    ) -> dict[int, float] | None:
+        """The scores of all entries that can be in the pool, once the lists that are left need
+        only be looked up; None where they must be added up."""
+        scores = self._alive(scores)
+        if len(scores) < pool:
+            return None
+        floor = nlargest(pool, scores.values())[-1]
+        most = [term.weight * postings.most(self.impacts) for term, postings in asked]
+        if max(most) >= floor:
+            return None
+        fresh = _in_two(asked) if sum(most) >= floor else set()
+        for n in fresh - scores.keys():
+            if self.admits(n):
+                scores[n] = 0.0
+        for at, (term, postings) in enumerate(asked):
+            rest = sum(most[at:])
             scores = {n: score for n, score in scores.items() if score + rest >= floor}
-            found.load({n >> PART for n in scores})
-            for number in scores:
-                value = found.code_of(number)
-                if value >= 0:
-                    scores[number] += term.weight * self.impacts[value]
+            for n, code in postings.codes_of(scores.keys()):
+                scores[n] += term.weight * self.impacts[code]
         return scores
 
-    def _alive(self, scores: dict[int, float], allowed: frozenset[int] | None) -> dict[int, float]:
+    def _alive(self, scores: dict[int, float]) -> dict[int, float]:
+        allowed = self.question.allowed
         if allowed is not None:
             scores = {n: score for n, score in scores.items() if n in allowed}
         for number in self.dead:
@@ -199,7 +180,7 @@ class Ranker:
         """The list of a term."""
         low = term.number * PARTS
 
-        def fetch(parts: set[int] | None) -> dict[int, Part]:
+        def fetch(parts: set[int] | None) -> dict[int, bytes]:
             if parts is not None and len(parts) < 200:
                 keys = [low + part for part in sorted(parts)]
                 marks = ",".join("?" * len(keys))
@@ -208,7 +189,7 @@ class Ranker:
                 rows = self.db.execute(
                     "SELECT k, list FROM postings WHERE k BETWEEN ? AND ?", (low, low + PARTS - 1)
                 )
-            return {key - low: unpack(blob) for key, blob in rows}
+            return {key - low: blob for key, blob in rows}
 
         return Postings(term.df, fetch)
 
@@ -217,75 +198,34 @@ def _add(
     scores: dict[int, float], found: Postings, weight: float, impacts: Sequence[float]
 ) -> None:
     """Add what a list gives to each of its entries."""
-    table = [weight * value for value in impacts] if found.df > _TABLE else None
-    for at, part in found.all():
-        if table is None:
-            new = {n: weight * impacts[c] for n, c in zip(part.numbers, part.codes, strict=True)}
-        else:
-            new = dict(zip(part.numbers, map(table.__getitem__, part.codes), strict=True))
-        found.seen[at] = new
-        for number in scores.keys() & new.keys():
-            new[number] += scores[number]
-        scores.update(new)
+    part = found.all()
+    if found.df > _TABLE:
+        table = [weight * value for value in impacts]
+        new = dict(zip(part.numbers, map(table.__getitem__, part.codes), strict=True))
+    else:
+        new = {n: weight * impacts[c] for n, c in zip(part.numbers, part.codes, strict=True)}
+    for number in scores.keys() & new.keys():
+        new[number] += scores[number]
+    scores.update(new)
+    found.members = new.keys()
 
 
-class _Field:
-    """BM25 over an entry's own words and those of its neighbours."""
+def _in_two(asked: Sequence[tuple[Term, Postings]]) -> set[int]:
+    """The entries that stand in two of the lists, or more."""
+    once: set[int] = set()
+    twice: set[int] = set()
+    for _, postings in asked:
+        members = postings.read()
+        twice |= once & members
+        once |= members
+    return twice
 
-    def __init__(
-        self,
-        terms: Sequence[Term],
-        lists: Sequence[Postings],
-        average: float,
-        total: float,
-        everyone: Mapping[int, Row],
-    ) -> None:
-        self.weights = [term.weight * (K1 + 1) / total for term in terms]
-        self._least = K1 * (1 - B)
-        self._longer = K1 * B / average
-        self._everyone = everyone
-        self._own = self._found(lists)  # entry -> (place of the term, weighted frequency)
 
-    def _found(self, lists: Sequence[Postings]) -> dict[int, list[tuple[int, float]]]:
-        """The terms that stand in the entries and in those up to two places away."""
-        wanted: dict[int, set[int]] = {}
-        for row in self._everyone.values():
-            for number in (row.n, row.before, row.after):
-                if number:
-                    wanted.setdefault(number >> PART, set()).add(number)
-        found: dict[int, list[tuple[int, float]]] = {}
-        for at, codes in enumerate(lists):
-            for number, code in codes.codes_of(wanted):
-                found.setdefault(number, []).append((at, frequency(code)))
-        return found
-
-    def scored(self, row: Row) -> Scored:
-        """An entry with the parts of its score."""
-        known, everyone, weights = self._own, self._everyone, self.weights
-        norm = self._least + self._longer * row.size
-        mine = known.get(row.n, ())
-        own = 0.0
-        for at, value in mine:
-            own += weights[at] * value / (value + norm)
-        # Of what stands next to it and, where that is known, of what stands behind that.
-        sums = dict(mine)
-        grew = False
-        for step, backwards in ((row.before, True), (row.after, False)):
-            if not step:
-                continue
-            if step in known:
-                grew = True
-                for at, value in known[step]:
-                    sums[at] = sums.get(at, 0.0) + NEAR * value
-            beyond = everyone.get(step)
-            far = 0 if beyond is None else beyond.before if backwards else beyond.after
-            if far in known:
-                grew = True
-                for at, value in known[far]:
-                    sums[at] = sums.get(at, 0.0) + FAR * value
-        if not grew:
-            return Scored(row, own, 0.0)
-        both = 0.0
-        for at, value in sums.items():
-            both += weights[at] * value / (value + norm)
-        return Scored(row, own, both - own)
+def _best(scores: Mapping[int, float], pool: int) -> list[int]:
+    """The numbers with the highest scores, best first."""
+    if len(scores) > pool:
+        floor = nlargest(pool, scores.values())[-1]
+        pairs = [(-score, n) for n, score in scores.items() if score >= floor]
+    else:
+        pairs = [(-score, n) for n, score in scores.items()]
+    return [n for _, n in sorted(pairs)[:pool]]

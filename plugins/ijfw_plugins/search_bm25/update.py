@@ -15,6 +15,7 @@ import msgspec
 
 from ijfw_hookspecs import Entry, Memory, Tier
 from ijfw_plugins.search_bm25 import words
+from ijfw_plugins.search_bm25.places import NOWHERE, Place, Places
 from ijfw_plugins.search_bm25.postings import (
     EMPTY,
     PART,
@@ -36,7 +37,7 @@ T = TypeVar("T")
 
 _encode = msgspec.msgpack.Encoder().encode
 decode = msgspec.msgpack.Decoder(Entry).decode
-_TABLES = ("files", "docs", "tags", "terms", "postings")
+_TABLES = ("files", "docs", "tags", "terms", "postings", "places")
 
 
 class _Doc(NamedTuple):
@@ -57,7 +58,8 @@ class Update:
         self.db = db
         self._new: dict[str, dict[int, int]] = defaultdict(dict)
         self._gone: dict[str, list[int]] = defaultdict(list)
-        self._sessions: set[str] = set()
+        self._places = Places(db)
+        self._sessions: dict[str, None] = {}  # touched ones, in the order of their entries
         self._count = self._size = 0
 
     @contextmanager
@@ -76,7 +78,7 @@ class Update:
         if self.meta("words") == rules:
             if self.meta("building"):  # it was killed: links may be missing
                 rows = self.db.execute("SELECT DISTINCT session FROM docs WHERE session != ''")
-                self._sessions.update(session for (session,) in rows)
+                self._sessions.update(dict.fromkeys(session for (session,) in rows))
             return
         for table in _TABLES:
             self.db.execute(f"DELETE FROM {table}")
@@ -104,8 +106,13 @@ class Update:
 
     def finish(self) -> None:
         """Join the entries of each touched session in the order in which they were stored."""
+        links: dict[int, Place] = {}
         for session in self._sessions:
-            self._link(session)
+            links |= self._links(session)
+            if len(links) >= BATCH:
+                self._places.put(links)
+                links.clear()
+        self._places.put(links)
         self._sessions.clear()
         self.db.execute("DELETE FROM meta WHERE key = 'building'")
 
@@ -137,8 +144,8 @@ class Update:
                 rows.append(_row(number, tier, entry))
             self.db.executemany(
                 "INSERT OR REPLACE INTO docs (n, tier, id, digest, path, kind, session, stored,"
-                " size, windowed, starts, ends, successor, entry)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)",
+                " windowed, starts, ends, successor, entry)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 rows,
             )
             self._settle([*(entry.id for entry in fresh), *gone])
@@ -172,20 +179,21 @@ class Update:
         self._show(show)
 
     def _show(self, docs: Sequence[_Doc]) -> None:
-        sizes: list[tuple[int, int]] = []
+        places: dict[int, Place] = {}
         tags: list[tuple[str, int]] = []
         for number, entry in self._entries(docs):
             found = words.doc(entry)
             length = length_level(found.size)
             for term, weight in found.weights.items():
                 self._new[term][number] = code(weight, length)
-            sizes.append((round(found.size * 10), number))
+            places[number] = (0, 0, round(found.size * 10), _seconds(entry.stored) or 0.0)
             tags += ((tag.lower(), number) for tag in entry.tags)
-            self._sessions.add(entry.session)
-        self.db.executemany("UPDATE docs SET shown = 1, size = ? WHERE n = ?", sizes)
+            self._sessions[entry.session] = None
+        self.db.executemany("UPDATE docs SET shown = 1 WHERE n = ?", ((n,) for n in places))
         self.db.executemany("INSERT OR IGNORE INTO tags VALUES (?, ?)", tags)
-        self._count += len(sizes)
-        self._size += sum(size for size, _ in sizes)
+        self._places.put(places)
+        self._count += len(places)
+        self._size += sum(size for _, _, size, _ in places.values())
 
     def _hide(self, docs: Sequence[_Doc]) -> None:
         docs = [doc for doc in docs if doc.shown]
@@ -196,13 +204,11 @@ class Update:
                 self._new[term].pop(number, None)
                 self._gone[term].append(number)
             tags += ((tag.lower(), number) for tag in entry.tags)
-            self._sessions.add(entry.session)
+            self._sessions[entry.session] = None
             self._count -= 1
             self._size -= round(found.size * 10)
-        self.db.executemany(
-            "UPDATE docs SET shown = 0, size = 0, before = 0, after = 0 WHERE n = ?",
-            ((doc.n,) for doc in docs),
-        )
+        self.db.executemany("UPDATE docs SET shown = 0 WHERE n = ?", ((doc.n,) for doc in docs))
+        self._places.put({doc.n: NOWHERE for doc in docs})
         self.db.executemany("DELETE FROM tags WHERE tag = ? AND n = ?", tags)
 
     def _entries(self, docs: Sequence[_Doc]) -> Iterator[tuple[int, Entry]]:
@@ -213,21 +219,19 @@ class Update:
             for number, blob in rows:
                 yield number, decode(blob)
 
-    def _link(self, session: str) -> None:
-        if not session:
-            return
+    def _links(self, session: str) -> dict[int, Place]:
+        """The places of a session's entries, each between its neighbours."""
         rows = self.db.execute(
-            "SELECT n, before, after FROM docs WHERE session = ? AND session != '' AND shown"
+            "SELECT n FROM docs WHERE session = ? AND session != '' AND shown"
             " ORDER BY stored, id, n",
             (session,),
-        ).fetchall()
-        numbers = [0, *(row[0] for row in rows), 0]
-        changes = [
-            (numbers[at], numbers[at + 2], n)
-            for at, (n, before, after) in enumerate(rows)
-            if (before, after) != (numbers[at], numbers[at + 2])
-        ]
-        self.db.executemany("UPDATE docs SET before = ?, after = ? WHERE n = ?", changes)
+        )
+        numbers = [0, *(number for (number,) in rows), 0]
+        places = self._places.of(numbers[1:-1])
+        return {
+            number: (before, after, *places[number][2:])
+            for before, number, after in zip(numbers, numbers[1:], numbers[2:], strict=False)
+        }
 
     # --- postings -----------------------------------------------------------------------------
 

@@ -1,0 +1,78 @@
+"""The words of an entry's neighbours in its session, as a field of low weight of the entry.
+
+What one message asks, the next one answers. Of the best entries and of those beside them BM25 is
+taken again, over their own words and those of the entries up to two places away.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ijfw_plugins.search_bm25.places import NOWHERE, Place
+from ijfw_plugins.search_bm25.postings import K1, B, Postings, frequency
+from ijfw_plugins.search_bm25.question import Term
+
+NEAR, FAR = 0.3, 0.15  # weight of the words of an entry one and two places away
+BESIDE = 0.75  # of its score that an entry keeps that only its neighbours speak for
+_TENTHS = 10  # of a word, in which sizes are kept
+
+Words = dict[int, list[tuple[int, float]]]  # entry -> (place of the term, weighted frequency)
+
+
+def words_of(everyone: Mapping[int, Place], lists: Sequence[Postings]) -> Words:
+    """The question's terms that stand in these entries and in those beside them."""
+    numbers = set(everyone)
+    for before, after, _, _ in everyone.values():
+        numbers.add(before)
+        numbers.add(after)
+    numbers.discard(0)
+    found: Words = {}
+    for at, postings in enumerate(lists):
+        for number, code in postings.codes_of(numbers):
+            found.setdefault(number, []).append((at, frequency(code)))
+    return found
+
+
+def scored(
+    everyone: Mapping[int, Place],
+    words: Words,
+    terms: Iterable[Term],
+    average: float,
+    total: float,
+) -> Iterator[tuple[int, float, float]]:
+    """Each entry with its score for its own words, and what its neighbours add.
+
+    Args:
+        everyone: the places of the entries.
+        words: of them and of those beside them, see `words_of`.
+        terms: that are asked for.
+        average: weighted words of an entry.
+        total: the best score there could be; a score is a share of it.
+    """
+    weights = [term.weight * (K1 + 1) / total for term in terms]
+    least, longer = K1 * (1 - B), K1 * B / average / _TENTHS
+    for number, (before, after, size, _) in everyone.items():
+        mine = words.get(number, ())
+        norm = least + longer * size
+        own = 0.0
+        for at, value in mine:
+            own += weights[at] * value / (value + norm)
+        around = [
+            (share, words[near])
+            for share, near in (
+                (NEAR, before),
+                (FAR, everyone.get(before, NOWHERE)[0]),
+                (NEAR, after),
+                (FAR, everyone.get(after, NOWHERE)[1]),
+            )
+            if near in words
+        ]
+        if not around:
+            yield number, own, 0.0
+            continue
+        sums = dict(mine)
+        for share, theirs in around:
+            for at, value in theirs:
+                sums[at] = sums.get(at, 0.0) + share * value
+        both = 0.0
+        for at, value in sums.items():
+            both += weights[at] * value / (value + norm)
+        yield number, own, (both - own) * (1.0 if own else BESIDE)
