@@ -62,15 +62,15 @@ def write(project: "Project", greeted: Sequence[str]) -> None:
     again. Raises IjfwError and OSError.
     """
     place, path = project.roots, path_of(project.roots)
-    there = path.exists()
-    if project.config.recall.on_prompt:
+    there, wanted = path.exists(), project.config.recall.on_prompt
+    if wanted:
         roots.prepare(place)
         data = pack(project, greeted)
         manifest.replace(path, data if len(data) <= reader.MOST_BYTES else b"")
     elif there:
         files.remove(path, place.folder)
-    if there != path.exists():
-        known.update(place.home, place)
+    if there != path.exists() or (wanted and not known.state(place)):
+        known.update(place.home, place)  # a hook that has to look for the project is silent
 
 
 def stale(place: Roots, *, wanted: bool) -> bool:

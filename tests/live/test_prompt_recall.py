@@ -457,3 +457,14 @@ def test_an_index_says_when_it_is_stale(asked: Any) -> None:
     later = datetime.now(UTC) + timedelta(seconds=5)
     os.utime(place.memory / "knowledge.md", (later.timestamp(), later.timestamp()))
     assert prompt_index.stale(place, wanted=True)
+
+
+def test_after_a_command_the_hook_need_not_look_for_the_project(asked: Any) -> None:
+    """A first memory is noted in projects.toml, which what the hook knows of projects rests on."""
+    assert known.state(asked.place) == "yes"
+    with (asked.home / "projects.toml").open("a") as file:
+        file.write("\n# noted\n")
+    assert known.state(asked.place) == ""
+    prelude.refresh(asked.open())
+    assert known.state(asked.place) == "yes"
+    assert FIX.encode() in _said(asked, ASK)
