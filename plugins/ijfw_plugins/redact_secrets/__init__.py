@@ -83,7 +83,7 @@ def scan(forms: Forms, whole: bool) -> list[Piece]:
     for literal, wanted, _ in way.entries(words, forms):
         for rule in wanted:
             found += [(s, e, rule.name, rule.id) for s, e in matcher.hits(rule, literal)]
-    found += [(s, e, kind, kind) for s, e, kind in structures(text, lower, forms.runs)]
+    found += [(s, e, kind, kind) for s, e, kind in structures(forms, words)]
     return found
 
 

@@ -9,39 +9,36 @@ _RUN = lazy(r"[A-Za-z0-9_-]{14,}")
 _PLAIN_RUN = lazy(r"(?:[a-z_-]+|(?![0-9a-f]{32}-[0-9a-f]{8}-)[0-9a-f]{8}[0-9a-f-]*)\Z")
 # Every character of a token or of base64 is "a" here, every other one a blank, so that long runs
 # are found by a search in C.
-_SHAPE = (
-    bytes(
-        ord("a") if chr(code).isalnum() or chr(code) in "+/_-" else ord(" ") for code in range(128)
-    )
-    + b" " * 128
-)
+_TOKEN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-")
+_SHAPE = bytes(ord("a" if code in _TOKEN else " ") for code in range(256))
+_ROW = b"a" * RUN
 
 
 class Forms:
     """One text: as it is, in ASCII, in lower case, and its long runs of token characters."""
 
-    __slots__ = ("_runs", "_shape", "flat", "lower", "text")
+    __slots__ = ("_runs", "_stretches", "flat", "lower", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.flat = text if text.isascii() else text.encode("ascii", "replace").decode("ascii")
         self.lower = self.flat.lower()
-        self._shape: bytes | None = None
+        self._stretches: list[tuple[int, int]] | None = None
         self._runs: list[str] | None = None
 
-    def stretches(self, size: int) -> list[tuple[int, int]]:
-        """Where `size` or more characters of base64 or of a token stand in a row."""
-        if self._shape is None:
-            self._shape = self.flat.encode("ascii").translate(_SHAPE)
-        shape, row = self._shape, b"a" * size
-        found = []
-        at = shape.find(row)
-        while at >= 0:
-            end = shape.find(b" ", at + size)
-            end = len(shape) if end < 0 else end
-            found.append((at, end))
-            at = shape.find(row, end)
-        return found
+    @property
+    def stretches(self) -> list[tuple[int, int]]:
+        """Where 14 or more characters of base64 or of a token stand in a row."""
+        if self._stretches is None:
+            self._stretches = found = []
+            shape = self.flat.encode("ascii").translate(_SHAPE)
+            at = shape.find(_ROW)
+            while at >= 0:
+                end = shape.find(b" ", at + RUN)
+                end = len(shape) if end < 0 else end
+                found.append((at, end))
+                at = shape.find(_ROW, end)
+        return self._stretches
 
     @property
     def runs(self) -> list[str]:
@@ -49,7 +46,7 @@ class Forms:
         if self._runs is None:
             self._runs = [
                 run[:LONGEST]
-                for start, end in self.stretches(RUN)
+                for start, end in self.stretches
                 for run in _RUN.findall(self.flat, start, end)
                 if not _PLAIN_RUN.match(run)
             ]

@@ -63,7 +63,7 @@ FOREIGN = (
 
 def keywords(text: str, lower: str, words: Set[str]) -> list[str]:
     """Those that the text may hold; `lower` and `words` as for `assignments`."""
-    found = [keyword for word, keyword in PLAIN if word in words]
+    found = [keyword for word, keyword in PLAIN if word in words] if words else []
     for gate, held in KEYWORDS.items():
         if gate and gate in lower:
             found += held

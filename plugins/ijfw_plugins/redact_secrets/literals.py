@@ -13,13 +13,18 @@ from ijfw_plugins.redact_secrets import rules
 from ijfw_plugins.redact_secrets.forms import Forms
 from ijfw_plugins.redact_secrets.keywords import PLAIN
 from ijfw_plugins.redact_secrets.lazy import lazy
-from ijfw_plugins.redact_secrets.tables import GATE
+from ijfw_plugins.redact_secrets.structure import GATE as STRUCTURES
+from ijfw_plugins.redact_secrets.tables import GATE as TABLES
 
 WARM = (
     64 << 10
 )  # characters read in this process before an automaton pays (measured: 1 ms to build)
 KNOWN = 20_000  # words whose gates are remembered
-RARE = "$<@!?&~"  # signs that few texts hold: the gate of a literal without a word
+RARE = '$<@!?&~*>":'  # signs that few texts hold, rarest first: gates of literals without a word
+FEW = 200  # characters; in more of them each gate is looked for instead of each place's
+
+# Words that are looked for beside those of the rules.
+ALWAYS = frozenset((*TABLES, *STRUCTURES, *(word for word, _ in PLAIN)))
 
 _JOINT = lazy(r"[_-]+")
 _HEAD = 3  # characters of a literal by which it is looked up where a token may start
@@ -40,7 +45,8 @@ class Index:
 
     def __init__(self, built_in: rules.Index) -> None:
         self.entries: list[Entry] = []
-        self.gates: dict[str, list[int]] = {}  # word in lower case -> entries
+        # Two words of a literal in lower case, the second may be "" -> entries.
+        self.gates: dict[str, dict[str, list[int]]] = {}
         self.loose: dict[str, list[int]] = {}  # the same for any part of a text
         self.heads: dict[str, list[int]] = {}  # how a literal begins that begins a token
         self.inside: list[int] = []  # those that may stand anywhere in a run
@@ -50,17 +56,35 @@ class Index:
                 self.heads.setdefault(literal[:_HEAD], []).append(number)
             else:
                 self.inside.append(number)
-        for literal, found, gate in _flat(built_in.in_text):
-            self.gates.setdefault(gate, []).append(self._add(literal, found, "text"))
-        for literal, found, gate in _flat(built_in.in_lower):
-            self.gates.setdefault(gate, []).append(self._add(literal, found, "lower"))
-        for literal, found, gate in _flat(built_in.loose):
-            sign = gate or next((sign for sign in RARE if sign in literal), "")
-            self.loose.setdefault(sign, []).append(self._add(literal, found, "text"))
+        self._add_table(built_in.in_text, "text")
+        self._add_table(built_in.in_lower, "lower")
+        self._add_table(built_in.loose, "text")
+        self.run_numbers = {n for n, entry in enumerate(self.entries) if entry.form == "runs"}
+
+    def _add_table(self, table: rules.Table, form: str) -> None:
+        for literal, found, gate in _flat(table):
+            number = self._add(literal, found, form)
+            words = rules.WORD.findall(literal.lower())
+            if words:
+                others = [word for word in words if word != gate]
+                by_word = self.gates.setdefault(gate, {})
+                by_word.setdefault(max(others, key=len, default=""), []).append(number)
+            else:
+                sign = gate or next((sign for sign in RARE if sign in literal), "")
+                self.loose.setdefault(sign, []).append(number)
 
     def _add(self, literal: str, found: list[rules.Rule], form: str) -> int:
         self.entries.append(Entry(literal, tuple(found), form))
         return len(self.entries) - 1
+
+    def holds(self, number: int, forms: Forms) -> bool:
+        """Whether the literal of an entry that is not looked for in runs stands in a text."""
+        entry = self.entries[number]
+        return entry.literal in (forms.lower if entry.form == "lower" else forms.flat)
+
+    def loose_in(self, text: str) -> list[int]:
+        """The entries without a word that a text may hold."""
+        return [n for gate, held in self.loose.items() if gate in text for n in held]
 
     def in_runs(self, runs: Sequence[str]) -> Iterator[int]:
         """The entries whose literal stands in a run, where a token may start if it starts one."""
@@ -95,7 +119,8 @@ class _Gates:
     """The gates inside words. Of words of letters and of short ones they are remembered."""
 
     def __init__(self) -> None:
-        self._gates = {*index().gates, *GATE, *(word for word, _ in PLAIN)}
+        self._gates = {*ALWAYS, *index().gates}
+        self._gates.update(word for others in index().gates.values() for word in others if word)
         self._heads: dict[str, list[str]] = {}
         for gate in self._gates:
             self._heads.setdefault(gate[:_HEAD], []).append(gate)
@@ -114,13 +139,14 @@ class _Gates:
             ]
             known.update((word, self._search(word)) for word in common)
             others = new.difference(known)
-            found = set().union(*map(known.__getitem__, words - others))
-            found.update(self._search("\n".join(others)))
-            return found
+            if others:
+                words = words - others
+                words_of_others = self._search("\n".join(others))
+                return set(words_of_others).union(*map(known.__getitem__, words))
         return set().union(*map(known.__getitem__, words))
 
     def _search(self, text: str) -> list[str]:
-        if len(text) > 4 * len(self._gates) // 8:
+        if len(text) > FEW:
             return [gate for gate in self._gates if gate in text]
         heads = self._heads
         return [
@@ -143,25 +169,25 @@ class Words:
         """The gates in a text in lower case."""
         return _gates().inside(set(lower.translate(_WORDS).split()))
 
-    def entries(self, words: Set[str], forms: Forms) -> Iterator[Entry]:
+    def entries(self, words: Set[str], forms: Forms) -> list[Entry]:
         """The literals in a text, in the order of the tables; `words` is of the same text."""
         known = index()
-        places = {"text": forms.flat, "lower": forms.lower}
-        numbers = [n for word in words for n in known.gates.get(word, ())]
-        numbers += [n for gate, ns in known.loose.items() if gate in forms.flat for n in ns]
-        entries = known.entries
-        found = {n for n in numbers if entries[n].literal in places[entries[n].form]}
+        numbers = known.loose_in(forms.flat)
+        for word in words:
+            for other, held in known.gates[word].items() if word in known.gates else ():
+                if not other or other in words:
+                    numbers += held
+        found = {n for n in numbers if known.holds(n, forms)} if numbers else set()
         found.update(known.in_runs(forms.runs))
-        yield from (entries[n] for n in sorted(found))
+        return [known.entries[n] for n in sorted(found)]
 
 
 class Automaton:
     """By one pass over the text in lower case."""
 
     def __init__(self, module: Any) -> None:
-        self._entries = index().entries
-        by_word: dict[str, list[int]] = {word: [] for word in (*GATE, *(word for word, _ in PLAIN))}
-        for number, entry in enumerate(self._entries):
+        by_word: dict[str, list[int]] = {word: [] for word in ALWAYS}
+        for number, entry in enumerate(index().entries):
             by_word.setdefault(entry.literal.lower(), []).append(number)
         self._patterns = list(by_word)
         self._of_pattern = by_word
@@ -174,18 +200,16 @@ class Automaton:
         found = self._automaton.find_matches_as_indexes(lower, overlapping=True)
         return {self._patterns[n] for n in {match[0] for match in found}}
 
-    def entries(self, words: Set[str], forms: Forms) -> Iterator[Entry]:
+    def entries(self, words: Set[str], forms: Forms) -> list[Entry]:
         """The literals in a text, in the order of the tables; `words` is of the same text."""
-        numbers = sorted(n for word in words for n in self._of_pattern[word])
-        places = {"text": forms.flat, "lower": forms.lower}
-        runs: Set[int] | None = None
-        for entry, number in ((self._entries[n], n) for n in numbers):
-            if entry.form == "runs":
-                runs = set(index().in_runs(forms.runs)) if runs is None else runs
-                if number in runs:
-                    yield entry
-            elif entry.literal in places[entry.form]:
-                yield entry
+        known = index()
+        numbers = {n for word in words for n in self._of_pattern[word]}
+        runs = numbers & known.run_numbers
+        numbers -= runs
+        found = {n for n in numbers if known.holds(n, forms)} if numbers else set()
+        if runs:
+            found.update(runs.intersection(known.in_runs(forms.runs)))
+        return [known.entries[n] for n in sorted(found)]
 
 
 @cache

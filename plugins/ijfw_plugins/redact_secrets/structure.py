@@ -1,13 +1,15 @@
 """Secrets of several lines or values: private keys, cookies, Kubernetes Secrets, private tags."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from ijfw_plugins.redact_secrets.assign import Found
+from ijfw_plugins.redact_secrets.forms import Forms
 from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.names import name_kind
 from ijfw_plugins.redact_secrets.values import placeholder, reference, token_like
 
+GATE = ("private", "cookie", "curl", "secret")
 KEY_SIZE = 24 << 10  # characters of a private key that are looked at
 _BEGIN = lazy(r"-{2,6} ?BEGIN [A-Z0-9 ]{0,40}\Z")
 _END = lazy(r"-{2,6} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-{0,6}")
@@ -71,19 +73,20 @@ _DISCORD = lazy(
 )
 
 
-def structures(text: str, lower: str, runs: list[str]) -> Iterator[Found]:
-    """Every secret of these shapes; `runs` are the long runs of token characters in the text."""
-    if "PRIVATE KEY" in text:
-        yield from private_keys(text)
-    if "cookie" in lower:
+def structures(forms: Forms, words: Set[str]) -> Iterator[Found]:
+    """Every secret of these shapes; `words` is what of the words of a text opens a gate."""
+    text, lower, runs = forms.text, forms.lower, forms.runs
+    if "private" in words:
+        if "PRIVATE KEY" in text:
+            yield from private_keys(text)
+        yield from _tagged(lower, "<private>", "</private>")
+        yield from _tagged(lower, "&lt;private&gt;", "&lt;/private&gt;")
+    if "cookie" in words:
         yield from cookies(text, lower)
-    if "curl" in lower and " -b" in text:
+    if "curl" in words and " -b" in text:
         yield from _cookies_of_curl(text)
-    if "Secret" in text and "kind" in text:
+    if "secret" in words and "Secret" in text and "kind" in text:
         yield from kubernetes(text)
-    for opened, closed in (("<private>", "</private>"), ("&lt;private&gt;", "&lt;/private&gt;")):
-        if opened in lower:
-            yield from _tagged(lower, opened, closed)
     for run in {run for run in runs if len(run) == 50 and run[32] == run[41] == "-"}:
         at = text.find(run) if _MAILGUN.fullmatch(run) else -1
         while at >= 0:

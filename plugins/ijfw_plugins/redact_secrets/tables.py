@@ -12,7 +12,10 @@ WIDEST = 600  # characters of a line with names
 LONGEST = 8192  # characters of a row
 ROWS = 500  # of one table that are looked at
 _NAME = lazy(r"[ \t]*[\"'`]?[A-Za-z_][\w.-]{0,40}(?: [A-Za-z][\w.-]{0,24}){0,2}[\"'`]?[ \t]*\Z")
-_LINE = lazy(r"[\w\s.\-\"'`|,;]*+")  # names, quotes and separators, which most code is not
+# What a line of names consists of: names, quotes and separators, which most code is not.
+_SPACES = " \t\r\f\v\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_LINE = lazy(rf"[\w.\-\"'`|,;{_SPACES}]*+\Z")
+_REST = lazy(rf"[\w.\-\"'`|,;{_SPACES}]{{3,600}}+\n")
 BLANKS = "  "
 SEPARATORS = ("|", "\t", ",", ";", BLANKS)
 _BLANK_CELL = lazy(r"\S+(?: \S+)*")
@@ -69,7 +72,7 @@ def _rows(text: str, lower: str) -> Iterator[Found]:
     """Lines of values below a line of names, with the same separator and number of cells."""
     done = 0
     for start, end in sorted({line for word in GATE for line in _lines_with(word, text, lower)}):
-        if start < done:
+        if start < done or end - start >= WIDEST:
             continue
         line = text[start:end]
         separator = next((mark for mark in SEPARATORS if mark in line), "")
@@ -96,13 +99,12 @@ def _lines_with(word: str, text: str, lower: str) -> list[tuple[int, int]]:
     lines = []
     at = lower.find(word)
     while at >= 0:
-        start = lower.rfind("\n", max(0, at - WIDEST), at) + 1
-        end = lower.find("\n", at)
-        if end < 0:
-            break
-        if (start or at <= WIDEST) and end - start < WIDEST and _LINE.fullmatch(text, start, end):
-            lines.append((start, end))
-        at = lower.find(word, end)
+        rest = _REST.match(text, at)
+        if rest:
+            start = lower.rfind("\n", max(0, at - WIDEST), at) + 1
+            if (start or at <= WIDEST) and _LINE.match(text, start, at):
+                lines.append((start, rest.end() - 1))
+        at = lower.find(word, rest.end() if rest else at + len(word))
     return lines
 
 

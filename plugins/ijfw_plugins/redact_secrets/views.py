@@ -177,14 +177,20 @@ def unwrapped(parent: View) -> View | None:
     return View("".join(out), parent, lambda: edits)
 
 
-def all_views(text: str) -> Iterator[tuple[View, bool]]:
+def all_views(text: str) -> Iterable[tuple[View, bool]]:
     """The raw text and every decoded view of it, with line breaks in tokens undone in each.
 
     The flag says whether tokens have to be looked for: not where a view without escapes follows.
     """
     base = View(text)
+    if text.isprintable() and "\\" not in text and "&" not in text and "%" not in text:
+        return ((base, True),)
+    return _views(base)
+
+
+def _views(base: View) -> Iterator[tuple[View, bool]]:
     flat = [base]
-    stripped = None if text.isprintable() else _without_hidden(base)
+    stripped = _without_hidden(base)
     if stripped:
         flat.append(stripped)
     top = stripped or base
@@ -213,8 +219,7 @@ def all_views(text: str) -> Iterator[tuple[View, bool]]:
 
 def encoded(forms: Forms) -> Iterator[tuple[int, int, str]]:
     """Runs of base64 that decode to a readable text: start, end, the text."""
-    for start, end in forms.stretches(SHORTEST):
-        at = start
+    for at, end in forms.stretches:
         while end - at >= SHORTEST:  # a longer one is read in pieces
             match = _BASE64.match(forms.flat, at)
             if match is None:
