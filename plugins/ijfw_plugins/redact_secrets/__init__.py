@@ -16,8 +16,10 @@ from ijfw_plugins.redact_secrets import rules
 from ijfw_plugins.redact_secrets.assign import assignments
 from ijfw_plugins.redact_secrets.forms import Forms
 from ijfw_plugins.redact_secrets.lazy import lazy
+from ijfw_plugins.redact_secrets.lists import lists
 from ijfw_plugins.redact_secrets.literals import reader
 from ijfw_plugins.redact_secrets.matching import Matcher
+from ijfw_plugins.redact_secrets.printed import printed
 from ijfw_plugins.redact_secrets.structure import structures
 from ijfw_plugins.redact_secrets.tables import tables
 from ijfw_plugins.redact_secrets.views import all_views, encoded
@@ -77,8 +79,10 @@ def scan(forms: Forms, whole: bool) -> list[Piece]:
     words = way.words(lower)
     found = [(s, e, kind, "name-value") for s, e, kind in assignments(text, lower, words)]
     found += [(s, e, kind, "column") for s, e, kind in tables(text, lower, words)]
+    found += [(s, e, kind, "list") for s, e, kind in lists(text, lower, words)]
     if not whole:
         return found
+    found += [(s, e, kind, "printed") for s, e, kind in printed(text, words)]
     matcher = Matcher(text, forms.flat, lower)
     for literal, wanted, _ in way.entries(words, forms):
         for rule in wanted:

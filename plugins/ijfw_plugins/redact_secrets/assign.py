@@ -32,27 +32,35 @@ _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 # From the end of the keyword: the rest of the name, then how the value is joined to it.
 _JOIN = lazy(
-    r"""(?P<rest>(?:(?![是为為は])[\w.-]){0,40}+)
+    r"""(?P<rest>(?:(?![是为為は는은])[\w.-]){0,40}+)
     (?:
       (?P<typed>(?::[ \t]{0,2}[&']?|[ \t]{1,2}(?=[a-z]|As ))
-         [A-Za-z][\w<>\[\].|?&' ]{0,30}?[ \t]{0,2}=[ \t]{0,4}
+         [A-Za-z][\w<>()\[\].|?&' ]{0,30}?[ \t]{0,2}=[ \t]{0,4}N?
          (?=(?:[A-Za-z][\w.]{1,30}\((?:[a-z]{1,10}=)?)?\\*["'`]))
      |(?P<line>(?:[ ]\([^()\n]{1,30}\))?
-         (?:[ \t]{0,4}|(?:[ ][a-z][\w ()-]{1,46})?:[ \t]{0,4}(?=\r?\n\S)
+         (?:[ \t]{0,4}|(?:,?[ ][a-z][\w ,()-]{1,46})?:[ \t]{0,4}(?=\r?\n\S)
            |(?:[ ][a-z][\w ()-]{1,46}(?=:))?:?[ \t]{0,4}(?=\r?\n\r?\n))
          \r?\n(?:\r?\n)?(?:```\w{0,10}\r?\n)?[ \t]{0,24}(?=\S{8,300}[ \t]{0,8}(?:\r?\n|\Z)))
-     |(?P<pair>\\*["']?[ \t]{0,4}(?:(?:[:=][ \t]{0,4})?[,{]\s{0,40}|\s{1,40})-?[ \t]{0,4}\\*["']?
-         (?:[A-Za-z]{0,12}[Vv]alue|val|default|content)\\*["']?[ \t]{0,4}[:=][ \t]{0,4})
+     |(?P<pair>\\*["']?[ \t]{0,4}(?:(?:[:=][ \t]{0,4})?[,{]\s{0,40}|\s{1,40}|:[ \t]{0,4}\r?\n[ \t]{1,40})
+         -?[ \t]{0,4}
+         (?:\\*["']?[A-Za-z][\w-]{1,24}\\*["']?[ \t]{0,12}[:=][ \t]{0,4}
+            (?:\\*["'][^"'\\\n]{0,80}\\*["']|[\w.-]{1,24}|\{[^{}\n]{0,60}\}|\n[ \t]{1,20}type:[ ]\w{1,12})
+            [ \t]{0,4}(?:,\s{0,40}|\r?\n[ \t]{0,40})){0,5}?
+         \\*["']?(?:[A-Za-z]{0,12}[Vv]alue|val|default|content|example)\\*["']?[ \t]{0,12}[:=][ \t]{0,4})
+     |(?P<row>\\*["']\r?\n[ \t]{0,8}\d{1,4}\)[ ](?=\\*["']))
      |(?P<op>(?:[ ]\[[^\[\]\n]{1,24}\](?=:))?(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}
-         (?:(?:\|\||[?+])?={1,3}|=>|:=?(?![:?])|:-(?!>)|->|→|：|[|│┃║])
+         (?:(?:\|\||[?+])?={1,3}|=>|:=?(?![:?])|:-(?!>)|->|<-(?=[ ]?["'])|::[ ](?=[A-Za-z0-9+/]{12})|→|➜|⇒|\?[ ][…›»][ ]|：|[|│┃║])
          >?(?![=>:])
          (?:[ \t]{0,4}(?:process\.env|import\.meta\.env|ENV|os\.environ|env)
             [.\[]?[\w"'\]]{0,48}[ \t]{0,4}
             (?:\|\||\?\?|or)[ \t]{0,4}(?=\\*["'`]))?
-         \*{0,2}[ \t]{0,12}(?:[|>][+-]?[ \t]{0,4}(?=\r?\n))?(?P<nl>(?:\r?\n[ \t]{1,24})?))
+         \*{0,2}[ \t]{0,12}(?:<(?:code|kbd|b|tt|strong|pre|em)>|!!(?:str|binary)[ ])?
+         (?:[|>][+-]?[ \t]{0,4}(?=\r?\n))?(?P<nl>(?:\r?\n[ \t]{1,24})?))
      |(?P<args>\\*["']?[ \t]{0,2},[ \t]{0,4}(?=\\*["'`]))
-     |(?P<field>\\*["'](?:\)?\)?\.(?:type|fill|send_keys|sendKeys|setValue|type_text|typeText|enterText
+     |(?P<field>(?:\]?\\*["']|/[a-z]?)(?:\)?\)?\.(?:type|fill|send_keys|sendKeys|setValue|type_text|typeText|enterText
             |clear_and_type|press_sequentially|pressSequentially)\([ \t]{0,2}
+          |,?[ ]with:?[ ]
+          |[)\]]{1,2},[ \t]{0,3}
           |[)\]]{1,2}[ \t]{0,3}
              (?:\{|\?\?|\?:|\|\||or|\.(?:unwrap_or|orElse|getOrElse)\()[ \t]{0,3})
          (?=\\*["'`]))
@@ -60,24 +68,28 @@ _JOIN = lazy(
      |(?P<xml></(?:[Kk]ey|[Nn]ame)>\s{0,40}<(?:string|[Vv]alue)>
          |</(?:t[hd]|dt|b|strong|label|span)>\s{0,20}<(?:td|dd|code|span)[^<>]{0,40}>(?:<code>)?
          |\\*["']?>(?:\s{0,20}<[Vv]alue>|</td>\s{0,20}<td[^>]{0,40}>|<!\[CDATA\[)?)
-     |(?P<prose>\\*["'`*]{0,3}(?:[ ]API(?=[ ]))?
+     |(?P<prose>\\*["'`*]{0,3}(?:[ ]API(?=[ ])
+           |[ ](?:d['’]|d[ei][ ])?(?:API|[Aa]cc[eè]so?|[Aa]cesso|доступа|dostępu)(?=[ ]?[:：]))?
            (?:[ \t]+(?:for|of|on|to|at|in|I|used|we|you|für|von|vom|zum|zur
-             |der|des|du|de|del|dela|della|da|do|dos|para|pour)\b
+             |der|des|du|de|del|dela|della|da|do|dos|para|pour|от|для|до|к|till|til|voor|van|på)\b
            [ \t]+[\w.@/ \t-]{1,40}?)?
          (?:[ \t]+(?:is|(?:was|has[ ]been)[ ](?:changed|set|reset)[ ]to
-            |was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as|ist|lautet|est|es|è|é)\b
+            |was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as|ist|lautet|est|es|è|é|je|är|jest)\b
             (?:[ ](?:now|set[ ]to|still|currently))?[ \t]*:?
           |(?<=passe)[ ][a-zà-ÿ]{4,14}[ ]?:|[ \t]{1,2}[-–—](?=[ \t])
-          |(?<=[\w)])[ ]?[:=](?![:=])|[ \t]?[是为為は][：:]?)[ \t]*)
+          |(?<=[\w)])[ ]?[:=](?![:=])|[ \t]?[是为為は는은][：:]?)[ \t]*)
      |(?P<space>\\*["'`*]{0,2}[ \t]{1,8})
     )""",
     re.X,
 )
-_QUOTE = lazy(r"[bBrRfFuUN@$]{0,2}(\\*[\"']|`{1,3}|&quot;|&#3[49];|“|‘|\*\*(?=\w))")
-_WRAPPER = lazy(
-    r"(?:\[\]byte\(|\[|\(|\{|!!str |new |string\(\d{1,4}\)|[A-Za-z_][\w.]{2,40}\((?:[a-z]{1,10}=)?"
-    r"|[A-Za-z]{1,12}::from\()[ \t]{0,2}(?=[bBrRfF]?\\*[\"'`])"
+_QUOTE = lazy(
+    r"[bBrRfFuUN@$]{0,2}(\\*[\"']|`{1,3}|&quot;|&#3[49];|“|‘|\*\*(?=\w)|\{(?:noformat|code)\})"
 )
+_WRAPPER = lazy(
+    r"(?:\[\]byte\(|\[|\(|\{|!!str |!unsafe |new |string\(\d{1,4}\)"
+    r"|[A-Za-z_][\w.]{2,40}\((?:[a-z]{1,10}=)?|[A-Za-z]{1,12}::from\()[ \t]{0,2}(?=[bBrRfF]?\\*[\"'`])"
+)
+_SAME = {"nl": "op", "row": "pair"}
 _CLOSING = {"“": "”", "‘": "’"}
 _OPENING = frozenset("‘*")  # quotes that may stand inside a value without quotes
 _PLAIN = lazy(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*+)*+")
@@ -99,7 +111,9 @@ _NEXT = lazy(
     r"|[,;|](?=\\*[\"']?[\w.-]{1,40}\\*[\"']?[ ]?[=:])"
 )
 _TRAILING = ".,;:)]}>"
+_DIGESTS = ("checksum", "hash", "digest", "sha256", "fingerprint")
 _ARN = lazy(r"arn:[\w:/-]{1,80}\Z")
+_OF_A_SIGNER = frozenset({"rsa", "dsa", "ecdsa", "eddsa", "gpg", "pgp", "ssh", "primary", "sub"})
 _WORD_BEFORE = lazy(r"([A-Za-z]{2,14})[ _-]\Z")
 _URL_SECRET = lazy(r"https?://[^\s\"'<>`\\]{8,400}")
 
@@ -162,14 +176,20 @@ class _Reader:
         start = self._name_start(at)
         name = text[start : match.end("rest")].strip(".-")
         if match.group("call"):
-            name = name.removeprefix("with")  # a builder
+            name = name.removeprefix("with").removeprefix("With")  # a builder
         kind = "password" if name == "PASS" and match.group("op") == "=" else name_kind(name)
         if kind == "key" and name.lower() in ("key", "keys"):
             word = _WORD_BEFORE.search(text, max(0, start - 16), start)
+            if word and word.group(1).lower() in _OF_A_SIGNER and not match.group("op"):
+                return None  # its fingerprint follows
             if word:
                 name = f"{word.group(1)}_{name}"
                 kind = name_kind(name)
-        if not kind or text.startswith("://", max(0, start - 3)):
+        if not kind or text.startswith(("://", "ED:"), max(0, start - 3)):
+            return None  # a URL, or the kind in a marker
+        if text[start - 1 : start] == "/" and text[max(0, start - 12) : start - 1].endswith(
+            _DIGESTS
+        ):
             return None
         if text[start - 1 : start] == ":" and _ARN.search(text, max(0, start - 90), start):
             return None
@@ -185,7 +205,7 @@ class _Reader:
             return None
         if kind == "webhook":
             return _webhook(text, match.end())
-        return self._value(start, match, name, kind, "op" if how == "nl" else how)
+        return self._value(start, match, name, kind, _SAME.get(how, how))
 
     def _name_start(self, at: int) -> int:
         text = self._text
@@ -270,9 +290,15 @@ def strong(value: str, kind: str, how: str, *, quoted: bool, flag: bool, name: s
         return _said(value, kind, how, quoted=quoted, name=name)
     if how in ("args", "call", "field"):
         if kind == "password":
-            return prose_password(value)
+            return prose_password(value) or (how == "field" and _of_three_classes(value))
         return token_like(value, 16) and (kind != "key" or random_looking(value))
     return _assigned(value, kind, name, quoted=quoted, flag=flag)
+
+
+def _of_three_classes(value: str) -> bool:
+    """Typed into a field named password: letters of both cases, and digits."""
+    cases = value != value.lower() and value != value.upper()
+    return cases and any(map(str.isdigit, value)) and password_like(value, True)
 
 
 def _said(value: str, kind: str, how: str, *, quoted: bool, name: str) -> bool:

@@ -27,11 +27,18 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
         "contrase",
         "senha",
         "csrf",
-        "clave ",
+        "clave",
         "parola",
         "wachtwoord",
         "heslo",
         "haslo",
+        "adgangskode",
+        "salasana",
+        "chave",
+        "chiave",
+        "jeton",
+        "mdp",
+        "sandi",
     ),
     "pat": (
         "_pat",
@@ -58,6 +65,18 @@ FOREIGN = (
     *("пароль", "Пароль", "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "パスワード", "비밀번호"),
     *("schlüssel", "Schlüssel", "clé", "jeton", "Jeton", "ключ", "токен"),
     *("lösenord", "Lösenord", "hasło", "Hasło", "şifre", "Şifre", "jelszó", "Jelszó"),
+    *("parolă", "Parolă", "κωδικός", "Κωδικός", "סיסמה", "كلمة المرور", "كلمة السر", "รหัสผ่าน"),
+    *(
+        "mật khẩu",
+        "Mật khẩu",
+        "पासवर्ड",
+        "APIキー",
+        "アクセスキー",
+        "トークン",
+        "シークレット",
+        "暗証番号",
+    ),
+    *("암호", "비번", "토큰", "clef"),
 )
 
 

@@ -14,7 +14,8 @@ def _set(words: str) -> frozenset[str]:
 PASSWORD = _set(
     "password passwords passwd passphrase passcode pwd pass pw passwort kennwort passe clave "
     "parola wachtwoord heslo haslo hasło "
-    "contraseña contrasena senha lösenord salasana adgangskode "
+    "contraseña contrasena senha lösenord salasana "
+    "lösenordet adgangskode adgangskoden passord passordet salasanasi mdp sandi "
     "şifre jelszó 口令 пароль 密码 密碼 パスワード 비밀번호 "
     "dbpass userpass smtppass mypass "
     "adminpass rootpass sudopass ftppass mailpass ldappass requirepass masterauth psk "
@@ -26,9 +27,15 @@ TOKEN = _set(
     "secretkey accesskey privatekey clientsecret appsecret appkey apisecret authkey "
     "licensekey license licence webhook signingkey encryptionkey masterkey sharedkey "
     "accountkey csrf xsrf csrftoken totp otp mnemonic seed salt pepper sas connectionstring "
-    "密钥 密鑰 令牌 schlüssel clé jeton ключ токен "
+    "密钥 密鑰 令牌 schlüssel clé clef jeton chave chiave ключ токен "
     "sessiontoken sessionkey deploykey xoxb dsn sid sessid"
 )
+# Names in writings whose words are not told apart by letters and capitals.
+_WHOLE = dict.fromkeys(
+    _set("κωδικός סיסמה รหัสผ่าน पासवर्ड parolă 암호 비번 暗証番号")
+    | {"كلمة المرور", "كلمة السر", "mật khẩu"},
+    "password",
+) | dict.fromkeys(_set("apiキー アクセスキー トークン シークレット 토큰"), "token")
 _NO_PASS = _set(
     "bypass compass trespass surpass encompass overpass underpass allpass lowpass highpass"
 )
@@ -55,7 +62,7 @@ _ABOUT = _set(
     "address encryption kinds family group groups mount ring tier"
 )
 _NOT_BEFORE = _set(
-    "public pub publishable publishedkey no requires require has is use uses with without "
+    "public pub publishable publishedkey checksum hash digest fingerprint no requires require has is use uses with without "
     "need needs"
 )
 _NOT_TOKEN = _set(
@@ -96,6 +103,8 @@ def name_kind(name: str) -> str:
     """What the value of a name would be: "password", "secret" (any strong value), "token" (a random
     one), "key" (a long random one), "webhook" (a URL), or "" for no secret.
     """
+    if not name.isascii() and name.lower() in _WHOLE:
+        return _WHOLE[name.lower()]
     words = [word.lower() for word in _WORDS.findall(name)]
     at = next((i for i in range(len(words) - 1, -1, -1) if _is_secret(words[i])), -1)
     if at < 0:

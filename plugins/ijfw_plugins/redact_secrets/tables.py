@@ -7,7 +7,7 @@ from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.names import name_kind
 from ijfw_plugins.redact_secrets.values import placeholder, reference, words_alone
 
-GATE = ("pass", "pwd", "secret", "token", "key")
+GATE = ("pass", "pwd", "secret", "token", "key", "kennwort", "senha", "clave", "heslo", "mdp")
 WIDEST = 600  # characters of a line with names
 LONGEST = 8192  # characters of a row
 ROWS = 500  # of one table that are looked at
@@ -39,7 +39,7 @@ def tables(text: str, lower: str, words: Set[str]) -> Iterator[Found]:
         yield from _rows(text, lower)
 
 
-def _columns(cells: list[str]) -> dict[int, tuple[str, str]]:
+def columns_of(cells: list[str]) -> dict[int, tuple[str, str]]:
     """Which columns hold secrets: position -> (kind, name). Empty where it is no row of names."""
     found = {}
     for nth, cell in enumerate(cells):
@@ -52,7 +52,8 @@ def _columns(cells: list[str]) -> dict[int, tuple[str, str]]:
     return found
 
 
-def _is_secret(value: str, kind: str, name: str) -> bool:
+def is_secret(value: str, kind: str, name: str) -> bool:
+    """Whether a value in a column of this kind and name is strong enough."""
     return (
         value != ""
         and not placeholder(value)
@@ -64,7 +65,8 @@ def _is_secret(value: str, kind: str, name: str) -> bool:
     )
 
 
-def _found(start: int, value: str, kind: str) -> Found:
+def found_in(start: int, value: str, kind: str) -> Found:
+    """A value of a column, by where it starts."""
     return Found(start, start + len(value), "password" if kind == "password" else "secret")
 
 
@@ -79,7 +81,7 @@ def _rows(text: str, lower: str) -> Iterator[Found]:
         if not separator or (separator == BLANKS and line.startswith(" ")):
             continue
         cells = _cells(line, start, separator)
-        columns = _columns([cell for cell, _ in cells])
+        columns = columns_of([cell for cell, _ in cells])
         if sum(bool(cell.strip()) for cell, _ in cells) < 2:
             columns = {}  # an item of a list
         done = end + 1
@@ -112,10 +114,18 @@ def _cells(line: str, start: int, separator: str) -> list[tuple[str, int]]:
     """The cells of a line and where they start; blanks separate where there are two or more."""
     if separator == BLANKS:
         return [(cell.group(), start + cell.start()) for cell in _BLANK_CELL.finditer(line)]
-    cells = []
-    for cell in line.split(separator):
-        cells.append((cell, start))
-        start += len(cell) + 1
+    cells: list[tuple[str, int]] = []
+    inside = False  # quotes that hold a separator
+    for piece in line.split(separator):
+        if inside:
+            cell, first = cells.pop()
+            cells.append((cell + separator + piece, first))
+        else:
+            cells.append((piece, start))
+            cell = ""
+        plain = (cell + piece).strip()
+        inside = plain.startswith('"') and (len(plain) < 2 or not plain.endswith('"'))
+        start += len(piece) + 1
     return cells
 
 
@@ -123,14 +133,14 @@ def _values(cells: list[tuple[str, int]], columns: dict[int, tuple[str, str]]) -
     for nth, (kind, name) in columns.items():
         cell, start = cells[nth] if nth < len(cells) else ("", 0)
         value = cell.strip(" \t\r\"'`")
-        if _is_secret(value, kind, name):
-            yield _found(start + cell.index(value), value, kind)
+        if is_secret(value, kind, name):
+            yield found_in(start + cell.index(value), value, kind)
 
 
 def _inserts(text: str, lower: str) -> Iterator[Found]:
     """The values of INSERT INTO t (names) VALUES (...), (...)."""
     for insert in _INSERT.finditer(lower):
-        columns = _columns(text[insert.start(1) : insert.end(1)].split(","))
+        columns = columns_of(text[insert.start(1) : insert.end(1)].split(","))
         at = insert.end()
         for _ in range(ROWS if columns else 0):
             nth, end = 0, ""
@@ -140,8 +150,8 @@ def _inserts(text: str, lower: str) -> Iterator[Found]:
                     break
                 nth_group = 2 if cell.group(1) is None else 1
                 value = cell.group(nth_group) or ""
-                if nth in columns and _is_secret(value, *columns[nth]):
-                    yield _found(cell.start(nth_group), value, columns[nth][0])
+                if nth in columns and is_secret(value, *columns[nth]):
+                    yield found_in(cell.start(nth_group), value, columns[nth][0])
                 nth, at, end = nth + 1, cell.end(), cell.group(3)
             following = _NEXT.match(text, at) if end else None
             if following is None:

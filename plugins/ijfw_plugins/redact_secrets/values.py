@@ -38,6 +38,11 @@ _ENTITLED = lazy(
     r"|(?:[-_ .]?(?:your|here|replace|example|placeholder|dummy|fake|change|me|api|key|token|secret"
     r"|password|insert|my|value|goes|x{3,}+))++\W{0,3}"
 )
+_TOLD = lazy(  # what stands for a password in examples: proxypass, my_db_password, userpwd1
+    r"(?:(?:my|your|our|the|proxy|db|database|user|admin|root|some|test|demo|app|service|svc|new|old"
+    r"|super|bad|good|wrong|strong|secret|login|ftp|smtp|mail|redis|mysql|postgres|sample|example"
+    r"|plain|pass|api|key|auth)[-_]?){1,4}(?:pass(?:word|wd|phrase)?|pwd?|secret|token|key)[0-9!]{0,4}"
+)
 _REFERENCE = lazy(
     r"\$\{|\$\(|\$\{\{|\$[A-Za-z_]\w*\Z|\{\{|\{[A-Za-z_][\w.!:\[\]()\"']*\}|<[^<>]{1,60}>?\Z|%[A-Za-z_]\w*%|%\(\w+\)s?|"
     r"x:\d+:|age1[a-z0-9]{50}|#\{|@\{|env[.:(\[]|process\.env|os\.(?:environ|getenv)|ENV\[|System\.getenv|import\.meta|vault:|arn:aws|op://|ref\+|"
@@ -95,7 +100,7 @@ def entropy(text: str) -> float:
 def placeholder(value: str) -> bool:
     """Whether a value stands for a secret instead of being one: the whole counts, never a part."""
     low = value.strip().lower()
-    if len(set(low)) <= 2 or _marked(value) or _ENTITLED.fullmatch(low):
+    if len(set(low)) <= 2 or _marked(value) or _ENTITLED.fullmatch(low) or _TOLD.fullmatch(low):
         return True
     letters = low.translate(_LETTERS_ALONE) if low.isascii() else _NOT_LETTER.sub("", low)
     if letters in _STOP and "1234567890".startswith(_NOT_DIGIT.sub("", low)):
