@@ -2,6 +2,7 @@
 
     compare, judge   what a new note is to a stored one
     Index            which of many entries are worth comparing with a text, and their verdicts
+    living           the entries that hold now
 
 It knows words, not kinds: what a verdict leads to is for the plugin to say. Importing this module
 costs nothing heavy; the rule is loaded with the first comparison.
@@ -10,9 +11,9 @@ costs nothing heavy; the rule is loaded with the first comparison.
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from ijfw_core.compare.ranking import Index, index_of
+    from ijfw_core.compare.ranking import Index, index_of, living
 
-__all__ = ["Index", "Verdict", "alike", "body", "compare", "index_of", "strip_parts"]
+__all__ = ["Index", "Verdict", "alike", "body", "compare", "index_of", "living", "strip_parts"]
 
 
 class Verdict(NamedTuple):
@@ -59,7 +60,7 @@ def body(summary: str, content: str) -> str:
 
 
 def __getattr__(name: str) -> object:
-    if name in ("Index", "index_of"):
+    if name in ("Index", "index_of", "living"):
         from ijfw_core.compare import ranking
 
         return getattr(ranking, name)

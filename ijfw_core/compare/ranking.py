@@ -3,9 +3,11 @@
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from itertools import chain
 from operator import is_
+from typing import NamedTuple
 
 from ijfw_core.compare import Verdict, body
 from ijfw_core.compare.note import MAX_CHARS, Note
@@ -22,6 +24,39 @@ NOTES = 2_000  # that are kept taken apart; one takes some kilobytes
 K1, B = 1.5, 0.75  # of BM25+, as its authors have them (Lv and Zhai, 2011)
 
 _last: "Index | None" = None
+_lived: "_Lived | None" = None
+
+
+class _Lived(NamedTuple):
+    """Which entries of memory lived when, and until when that holds if memory stays as it is."""
+
+    given: Sequence[Entry]
+    since: datetime
+    until: datetime | None
+    entries: tuple[Entry, ...]
+
+
+def living(entries: Iterable[Entry], now: datetime) -> Sequence[Entry]:
+    """The entries that hold now; the handoff is no memory of its own. Where memory answered the
+    very same tuple before, the same tuple."""
+    global _lived
+    known = _lived
+    same = known is not None and known.given is entries and known.since <= now
+    if known and same and (known.until is None or now < known.until):
+        return known.entries
+    given = entries if isinstance(entries, tuple) else tuple(entries)
+    found = tuple(
+        [
+            entry
+            for entry in given
+            if not entry.superseded_by
+            and entry.tier != "handoff"
+            and (entry.valid_to is None or entry.valid_to > now)
+        ]
+    )
+    ends = [entry.valid_to for entry in found if entry.valid_to is not None]
+    _lived = _Lived(given, now, min(ends, default=None), found)
+    return found
 
 
 def index_of(entries: Sequence[Entry]) -> "Index":

@@ -54,16 +54,25 @@ class GuardedStore:
 
     def __init__(self, store: Store, plugin: str) -> None:
         self._store = store
-        self._good: dict[tuple[Tier, ...], list[Entry]] = {}  # as they were answered last
+        # As they were answered last, and as they were found good.
+        self._good: dict[tuple[Tier, ...], tuple[Iterable[Entry], tuple[Entry, ...]]] = {}
         self.plugin = plugin
 
     def entries(self, tiers: Sequence[Tier]) -> Iterable[Entry]:
-        """Every entry of these tiers, in file order."""
+        """Every entry of these tiers, in file order; the very tuple that a store answered before is
+        answered with the same as then."""
         key = tuple(tiers)
-        good = self._good.get(key, [])
-        found = self._ask(lambda: boundary.entries(self._store.entries(tiers), good), list)
-        self._good[key] = found
-        return iter(found)
+        answer, good = self._good.get(key, ((), ()))
+
+        def ask() -> tuple[Iterable[Entry], tuple[Entry, ...]]:
+            found = self._store.entries(tiers)
+            if found is answer and type(found) is tuple:
+                return answer, good
+            checked = tuple(boundary.entries(found, good))
+            return (found if type(found) is tuple else ()), checked
+
+        self._good[key] = self._ask(ask, tuple)
+        return self._good[key][1]
 
     def changed(self, tier: Tier, known: Mapping[str, str]) -> list[tuple[str, str, Entry | None]]:
         """Every entry of a tier as (id, digest, entry), None for one that `known` has as it is.

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import is_
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -24,13 +25,13 @@ SHORT = 13  # characters; no token is so short, and "auto-memorize" stands in ev
 class _Held(NamedTuple):
     """A tier as it was read."""
 
-    rows: list[Entry]  # as the store gave them
+    rows: Sequence[Entry]  # as the store gave them
     entries: list[Entry]  # without secrets
     ids: set[str]
     once: bool  # no id comes twice
 
 
-def _held(rows: list[Entry], entries: list[Entry]) -> _Held:
+def _held(rows: Sequence[Entry], entries: list[Entry]) -> _Held:
     ids = {entry.id for entry in entries}
     return _Held(rows, entries, ids, len(ids) == len(entries))
 
@@ -50,6 +51,7 @@ class MemoryView:
         self._redactor = redactor
         self._by_tier: dict[Tier, _Held] = {}
         self._read: dict[Tier, _Held] = {}  # what was read last, before `refresh` too
+        self._answers: dict[tuple[Tier, ...], tuple[list[_Held], tuple[Entry, ...]]] = {}
 
     def refresh(self) -> None:
         """Forget what was read; the next question reads the files again."""
@@ -57,14 +59,21 @@ class MemoryView:
 
     def entries(self, *tiers: Tier) -> Iterable[Entry]:
         """Entries of these tiers (default: all but staged), each id once; knowledge wins. Global
-        memory that is off is not read, whoever asks."""
+        memory that is off is not read, whoever asks. Where nothing changed, the same tuple."""
+        wanted = tiers or self.tiers
         off = set(TIERS) - set(self.tiers)
+        read = [self._tier(tier) for tier in dict.fromkeys(wanted) if tier not in off]
+        known, answer = self._answers.get(wanted, ([], ()))
+        if len(known) != len(read) or not all(map(is_, known, read)):
+            answer = tuple(self._joined(read))
+            self._answers[wanted] = read, answer
+        return answer
+
+    @staticmethod
+    def _joined(tiers: Iterable[_Held]) -> list[Entry]:
         found: list[Entry] = []
         before: list[set[str]] = []
-        for tier in dict.fromkeys(tiers or self.tiers):
-            if tier in off:
-                continue
-            held = self._tier(tier)
+        for held in tiers:
             if not held.once:
                 unique = {entry.id: entry for entry in reversed(held.entries)}
                 held = held._replace(entries=list(reversed(unique.values())))
@@ -75,7 +84,7 @@ class MemoryView:
                 else held.entries
             )
             before.append(held.ids)
-        return iter(found)
+        return found
 
     def get(self, entry_id: str) -> Entry | None:
         """The entry with this id, staged ones included; None where there is none."""
@@ -126,11 +135,13 @@ class MemoryView:
 
     def _tier(self, tier: Tier) -> "_Held":
         if tier not in self._by_tier:
-            rows = list(self._store.entries((tier,)))
-            self._by_tier[tier] = self._read[tier] = self._again(rows, self._read.get(tier))
+            rows = tuple(self._store.entries((tier,)))
+            old = self._read.get(tier)
+            held = old if old is not None and old.rows is rows else self._again(rows, old)
+            self._by_tier[tier] = self._read[tier] = held
         return self._by_tier[tier]
 
-    def _again(self, rows: list[Entry], old: "_Held | None") -> "_Held":
+    def _again(self, rows: Sequence[Entry], old: "_Held | None") -> "_Held":
         """A tier's entries without secrets. A block that did not change is not redacted again: a
         server reads after every write."""
         if old is None:

@@ -1,16 +1,18 @@
-"""What was read of a file before: one that only grew is parsed from where it ended, of one that was
-edited only what is new.
+"""What was read of a file before: one that is as it was is not read again, of one that changed only
+what is new is parsed.
 
 The same bytes give the very same entries, so that whoever keeps a list of them can tell by identity
 what is new. Wherever anything is unusual (an entry without an id of its own, marks of a merge, a
-last block that grew) there is no answer, and the file is read as a whole.
+first block that changed) there is no answer, and the file is read as a whole.
 """
 
+from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from ijfw_core.text import digest
 from ijfw_hookspecs import Entry, Tier
 
 LARGEST = 16 << 20  # bytes of one file that are kept
@@ -20,6 +22,7 @@ _MARK_BYTES = tuple(mark.encode() for mark in MARKS)
 
 Key = tuple[Path, Tier, str]
 Row = tuple[str, Entry | None]
+Stamp = tuple[int, ...]  # of a file on disk: device, inode, size, times of change
 
 
 class Reads(Protocol):
@@ -32,14 +35,30 @@ class Reads(Protocol):
 
 
 class Kept(NamedTuple):
-    """A file as it was read."""
+    """A file as it was read. Its blocks follow each other, and end where `ends` says, in bytes."""
 
     grammar: Reads
     data: bytes
-    first: str  # the raw of its first block
-    last: str  # of its last
-    entries: Sequence[Entry]
-    ids: set[str]
+    rows: Sequence[Entry | None]  # of each block
+    ends: Sequence[int]
+    entries: tuple[Entry, ...]
+    places: dict[str, int]  # id -> block
+    stamp: Stamp | None  # None: it changed while it was read
+
+    def raw(self, place: int) -> str:
+        """A block's text."""
+        start = self.ends[place - 1] if place else 0
+        return self.data[start : self.ends[place]].decode("utf-8", "surrogateescape")
+
+    def before(self, place: int) -> str:
+        """The id of the entry in front of a block, "" where there is none."""
+        front = (self.rows[nth] for nth in range(place - 1, -1, -1))
+        return next((one.id for one in front if one is not None), "")
+
+    def blocks(self) -> list[tuple[str, str]]:
+        """(id or "", text) of every block."""
+        names = [one.id if one else "" for one in self.rows]
+        return list(zip(names, map(self.raw, range(len(self.rows))), strict=True))
 
 
 class Reader:
@@ -49,23 +68,33 @@ class Reader:
         self._kept: dict[Key, Kept] = {}
         self._size = 0  # bytes of all
 
+    def known(self, key: Key) -> Kept | None:
+        """A file as it was read last, whatever became of it."""
+        return self._kept.get(key)
+
     def entries(
-        self, key: Key, data: bytes, grammar: Reads, whole: Callable[[], Iterable[Row]]
+        self,
+        key: Key,
+        data: bytes,
+        grammar: Reads,
+        whole: Callable[[], Iterable[Row]],
+        stamp: Stamp | None = None,
     ) -> Sequence[Entry]:
         """The entries of a file that holds `data`; `whole` gives its blocks and what they are."""
         known = self._kept.get(key)
         if known is not None and known.grammar is grammar:
-            again = _grown(known, key, data) if data.startswith(known.data) else None
-            again = again or _edited(known, key, data)
+            again = known if data == known.data else _changed(known, key, data)
             if again is not None:
-                self._keep(key, again)
+                self._keep(key, again._replace(stamp=stamp))
                 return again.entries
         rows = list(whole())
-        first, last = (rows[0][0], rows[-1][0]) if rows else ("", "")
-        found = [one for _, one in rows if one is not None]
-        ids = _ids(found)
-        if last and ids is not None and not any(mark in data for mark in _MARK_BYTES):
-            self._keep(key, Kept(grammar, data, first, last, found, ids))
+        found = tuple([one for _, one in rows if one is not None])
+        sizes = [len(raw.encode("utf-8", "surrogateescape")) for raw, _ in rows]
+        fits = sum(sizes) == len(data) and not any(mark in data for mark in _MARK_BYTES)
+        if rows and fits and _own_ids(found):
+            owners = [one for _, one in rows]
+            ends = array("Q", accumulate(sizes))
+            self._keep(key, Kept(grammar, data, owners, ends, found, _places(owners), stamp))
         else:
             self._keep(key, None)
         return found
@@ -78,48 +107,65 @@ class Reader:
             self._size += len(kept.data)
 
 
-def _grown(known: Kept, key: Key, data: bytes) -> Kept | None:
-    """The file with what was added; None where only a whole reading can tell."""
-    if len(data) == len(known.data):
-        return known
-    _, tier, path = key
-    raw = known.last.encode("utf-8", "surrogateescape") + data[len(known.data) :]
-    text = raw.decode("utf-8", "surrogateescape")
-    blocks = known.grammar.split(text)
-    if blocks[0] != known.last or any(mark in text for mark in MARKS):
-        return None
-    fresh = [one for _, one in known.grammar.read(blocks[1:], tier=tier, path=path) if one]
-    ids = _ids(fresh)
-    if ids is None or not ids.isdisjoint(known.ids):
-        return None
-    entries = [*known.entries, *fresh]
-    return Kept(known.grammar, data, known.first, blocks[-1], entries, known.ids | ids)
-
-
-def _edited(known: Kept, key: Key, data: bytes) -> Kept | None:
+def _changed(known: Kept, key: Key, data: bytes) -> Kept | None:
     """The file with what is new in it parsed; None where only a whole reading can tell.
 
-    Its first block must be the same: what is no entry there may be a document of its own.
+    The blocks in front of the first byte that differs stay, but for the last of them, and those
+    behind the last one, from the first that the grammar cuts off again. The first block must be
+    the same: what is no entry there may be a document of its own.
     """
-    text = data.decode("utf-8", "surrogateescape")
-    blocks = known.grammar.split(text)
-    if not blocks or blocks[0] != known.first or any(mark in text for mark in MARKS):
+    ends, count = known.ends, len(known.rows)
+    old = known.data
+    same = _common(lambda size: old[:size] == data[:size], 0, min(len(old), len(data)))
+    first = max(bisect_right(ends, same) - 1, 0)  # the block that is cut again
+    start = ends[first - 1] if first else 0
+    room = max(min(len(old), len(data)) - ends[first], 0)
+    behind = _common(lambda size: old[len(old) - size :] == data[len(data) - size :], 0, room)
+    last = bisect_left(ends, len(old) - behind) + 1  # behind it all is as it was
+    moved = len(data) - len(old)
+    stop = ends[last] + moved if last < count else len(data)
+    text = data[start:stop].decode("utf-8", "surrogateescape")
+    raws = known.grammar.split(text)
+    if any(mark in text for mark in MARKS) or not raws:
         return None
+    if last < count and raws[-1] != known.raw(last):
+        return None
+    if first == 0 and raws[0] != known.raw(0):
+        return None
+    kept = {known.raw(nth): known.rows[nth] for nth in range(first, min(last + 1, count))}
     _, tier, path = key
-    before = {one.digest: one for one in known.entries}
-    found: list[Entry] = []
-    for raw in blocks:
-        one = before.get(digest(raw))
-        if one is None:
-            one = next(iter(known.grammar.read([raw], tier=tier, path=path)))[1]
-        if one is not None:
-            found.append(one)
-    ids = _ids(found)
-    return None if ids is None else Kept(known.grammar, data, blocks[0], blocks[-1], found, ids)
+    fresh: list[Entry | None] = []
+    for raw in raws:
+        if raw not in kept:
+            kept[raw] = next(iter(known.grammar.read([raw], tier=tier, path=path)))[1]
+        fresh.append(kept[raw])
+    rows = [*known.rows[:first], *fresh, *known.rows[last + 1 :]]
+    found = tuple([one for one in rows if one is not None])
+    if not _own_ids(found):
+        return None
+    sizes = [len(raw.encode("utf-8", "surrogateescape")) for raw in raws]
+    middle = [start + end for end in accumulate(sizes)]
+    rest = [end + moved for end in ends[last + 1 :]]
+    cut = array("Q", [*ends[:first], *middle, *rest])
+    return Kept(known.grammar, data, rows, cut, found, _places(rows), None)
 
 
-def _ids(entries: Sequence[Entry]) -> set[str] | None:
-    """The ids of entries; None where one has none of its own, or two have the same."""
+def _common(is_same: Callable[[int], bool], low: int, high: int) -> int:
+    """The largest size for which two texts are the same."""
+    while low < high:
+        middle = (low + high + 1) // 2
+        if is_same(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _places(rows: Sequence[Entry | None]) -> dict[str, int]:
+    return {one.id: place for place, one in enumerate(rows) if one is not None}
+
+
+def _own_ids(entries: Sequence[Entry]) -> bool:
+    """Whether each entry has an id, and none that comes of its text."""
     ids = {one.id for one in entries}
-    usual = len(ids) == len(entries) and not any(name.startswith("h-") for name in ids)
-    return ids if usual else None
+    return len(ids) == len(entries) and not any(name.startswith("h-") for name in ids)

@@ -26,6 +26,7 @@ from msgspec.structs import replace
 from ijfw_core.grammar import entry as blocks
 from ijfw_core.grammar import parts
 from ijfw_core.storekit.block import Block
+from ijfw_core.storekit.kept import Kept
 from ijfw_core.storekit.reading import ARCHIVE, HANDOFF, STAGED, Files
 from ijfw_core.text import format_time, slug
 from ijfw_hookspecs import Change, Edit, Entry, Receipt, Tier
@@ -307,10 +308,21 @@ class Planner:
         """The blocks of an entry in a file of a tier."""
         if self._held is not None:
             return self._indexed(self._held, tier, path).get(name, [])
+        known = self.files.kept(tier, path)
+        if known is not None:
+            return self._kept_block(known, tier, path, name)
         if _PLAIN_ID.match(name) and not self.files.holds(tier, path, name):
             return []
         found = self.read(tier, path)
         return [block for block in found if block.entry.id == name and block.entry.tier == tier]
+
+    def _kept_block(self, known: Kept, tier: Tier, path: str, name: str) -> list[Block]:
+        place = known.places.get(name)
+        one = None if place is None else known.rows[place]
+        if place is None or one is None or one.tier != tier:
+            return []
+        raw, front = known.raw(place), known.before(place)
+        return [Block(self.place(tier), path, one, raw, front, self.files.grammar(path, raw))]
 
     def _indexed(
         self, held: dict[tuple[Tier, str], dict[str, list[Block]]], tier: Tier, path: str

@@ -7,14 +7,14 @@ entry blocks, so that stores can share them; where the project's own entries lie
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from ijfw_core.grammar import EPOCH, entry, hand_id, journal, topic
-from ijfw_core.storekit.kept import LARGEST, Reader, Row
+from ijfw_core.storekit.kept import LARGEST, Kept, Reader, Row, Stamp
 from ijfw_core.text import cap, digest, one_line
 from ijfw_hookspecs import Entry, Tier
 
@@ -107,7 +107,7 @@ class Files:
     def holds(self, tier: Tier, path: str, text: str) -> bool:
         """Whether a text stands anywhere in a file."""
         base = self.base(tier)
-        if self._texts is None and (data := _small(base, path)) is not None:
+        if self._texts is None and (data := _small(base, path)[0]) is not None:
             return text.encode("utf-8", "surrogateescape") in data
         return text in self.text(tier, path)
 
@@ -134,14 +134,38 @@ class Files:
         for path in self.paths(tier):
             yield from self.entries_of(tier, path, self.grammar(path))
 
-    def entries_of(self, tier: Tier, path: str, grammar: Grammar) -> Iterator[Entry]:
-        """The entries of one file; of the same bytes, the very same entries."""
-        data = _small(self.base(tier), path)
+    def whole(self, tier: Tier) -> Sequence[Entry]:
+        """As `entries`; of a tier of one file that did not change the same tuple."""
+        paths = self.paths(tier)
+        if len(paths) == 1:
+            return self.entries_of(tier, paths[0], self.grammar(paths[0]))
+        return tuple(self.entries(tier))
+
+    def entries_of(self, tier: Tier, path: str, grammar: Grammar) -> Sequence[Entry]:
+        """The entries of one file; of the same bytes, the very same entries, and where nothing
+        changed the same tuple of them."""
+        known = self.kept(tier, path, grammar)
+        if known is not None:
+            return known.entries
+        data, stamp = _small(self.base(tier), path)
         if data is None:
-            return (one for _, one in self._rows(tier, path, grammar) if one is not None)
+            rows = self._rows(tier, path, grammar)
+            return tuple([one for _, one in rows if one is not None])
         key = self.base(tier), tier, path
         whole = partial(self._rows, tier, path, grammar, data)
-        return iter(self._reader.entries(key, data, grammar, whole))
+        return self._reader.entries(key, data, grammar, whole, stamp)
+
+    def kept(self, tier: Tier, path: str, grammar: Grammar | None = None) -> Kept | None:
+        """A file as it was read before, where it did not change since: its device, inode, size and
+        times tell."""
+        known = self._reader.known((self.base(tier), tier, path))
+        if known is None or known.stamp is None or grammar not in (None, known.grammar):
+            return None
+        try:
+            state = os.lstat(self.base(tier) / path)
+        except (OSError, ValueError):
+            return None
+        return known if known.stamp == _stamp(state) else None
 
     def _rows(
         self, tier: Tier, path: str, grammar: Grammar, data: bytes | None = None
@@ -165,6 +189,9 @@ class Files:
             return topic.index_lines(text)
         archived = path.startswith(f"{ARCHIVE}/")
         grammar = _of_layout(path, text) or self.grammar(path, text)
+        known = self._same(path, text, grammar)
+        if known is not None:
+            return known.blocks()
         found: list[tuple[str, str]] = []
         for raw, one in grammar.read(grammar.split(text), path=path):
             name = one.id if one else ""
@@ -172,6 +199,16 @@ class Files:
                 name = _COPY.sub("", PurePosixPath(path).stem)
             found.append((name, raw))
         return found
+
+    def _same(self, path: str, text: str, grammar: Grammar) -> Kept | None:
+        """The project's own file of this path, where that is what was read of it last."""
+        tiers: tuple[Tier, ...] = ("knowledge", "journal")
+        for tier in tiers:
+            known = self._reader.known((self.base(tier), tier, path))
+            same = known is not None and known.grammar is grammar
+            if known and same and known.data == text.encode("utf-8", "surrogateescape"):
+                return known
+        return None
 
 
 def _of_layout(path: str, text: str) -> Grammar | None:
@@ -224,20 +261,27 @@ def _pieces(base: Path, path: str) -> Iterator[str]:
         yield rest
 
 
-def _small(base: Path, path: str) -> bytes | None:
-    """A file's bytes; None where there is none, or it is too large to be kept."""
+def _small(base: Path, path: str) -> tuple[bytes | None, Stamp | None]:
+    """A file's bytes and the stamp by which to know it again, None where it changed meanwhile;
+    (None, None) where there is no file, or it is too large to be kept."""
     handle = _open(base, path)
     if handle is None:
-        return None
+        return None, None
     state = os.fstat(handle)
     if not stat.S_ISREG(state.st_mode) or state.st_size > LARGEST:
         os.close(handle)
-        return None
+        return None, None
     with open(handle, "rb", buffering=0) as file:
         try:
-            return file.readall()
+            data = file.readall()
+            stamp = _stamp(os.fstat(handle))
         except OSError:
-            return None
+            return None, None
+    return data, stamp if stamp == _stamp(state) and len(data) == state.st_size else None
+
+
+def _stamp(state: os.stat_result) -> Stamp:
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
 def _blocks(pieces: Iterable[str], cut: Callable[[str], list[str]]) -> Iterator[str]:

@@ -5,11 +5,9 @@ to it, the shared rule of `ijfw_core.compare` decides. The score has no weight: 
 counts.
 """
 
-from collections.abc import Iterable
-
 from ijfw_core.compare import body, compare
 from ijfw_core.text import digest
-from ijfw_hookspecs import Candidate, Context, Entry, Relation, Score, hookimpl
+from ijfw_hookspecs import Candidate, Context, Relation, Score, hookimpl
 
 __all__ = ["compare", "score_confidence"]
 
@@ -19,11 +17,11 @@ _ORDER: tuple[Relation, ...] = ("duplicate", "update", "near")
 @hookimpl
 def score_confidence(candidate: Candidate, context: Context) -> Score | None:
     """Compare a candidate with memory; the relation that says most wins. None where all is new."""
-    from ijfw_core.compare.ranking import index_of
+    from ijfw_core.compare import index_of, living
 
     text = body(candidate.summary, candidate.content)
     keys = {digest(signal.key, 6) for signal in candidate.signals if signal.key}
-    found = index_of(_living(context.memory.entries(), context))
+    found = index_of(living(context.memory.entries(), context.now))
     best: Score | None = None
     for entry, verdict in found.verdicts(text, keys):
         if verdict.verdict == "new":
@@ -39,15 +37,3 @@ def score_confidence(candidate: Candidate, context: Context) -> Score | None:
         if verdict.verdict == "duplicate":
             break
     return best
-
-
-def _living(entries: Iterable[Entry], context: Context) -> list[Entry]:
-    """Entries that hold now; the handoff is no memory of its own."""
-    now = context.now
-    return [
-        entry
-        for entry in entries
-        if not entry.superseded_by
-        and entry.tier != "handoff"
-        and (entry.valid_to is None or entry.valid_to > now)
-    ]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ijfw_hookspecs import Change, Context, Entry, Receipt, Tier, hookimpl
 from ijfw_plugins.store_markdown.files import Files, unrepeated
-from ijfw_plugins.store_markdown.known import changed
+from ijfw_plugins.store_markdown.known import ONE_FILE, changed
 from ijfw_plugins.store_markdown.plans import Planner
 
 # At equal ids the first of these wins: a decision is in the journal too, a shared one in team.
@@ -43,10 +43,19 @@ class MarkdownStore:
         self._planner = Planner(self._files, now)
 
     def entries(self, tiers: Sequence[Tier]) -> Iterable[Entry]:
-        """Every entry of these tiers in file order, each id once; unreadable files are left out."""
-        if tuple(tiers) == ("knowledge",):  # one file has each id once
-            return self._files.entries("knowledge")
-        return self._entries(tiers)
+        """Every entry of these tiers in file order, each id once; unreadable files are left out.
+
+        One tier of which nothing changed is the same tuple.
+        """
+        return self._tier(tiers[0]) if len(tiers) == 1 else tuple(self._entries(tiers))
+
+    def _tier(self, tier: Tier) -> Sequence[Entry]:
+        path = ONE_FILE.get(tier)
+        found = self._files.whole(tier) if path else ()
+        # What is kept of a file has an id of its own for each entry: there is nothing to leave out.
+        if tier == "knowledge" or (path and self._files.kept(tier, path)):
+            return found
+        return tuple(self._entries((tier,)))
 
     def _entries(self, tiers: Sequence[Tier]) -> Iterator[Entry]:
         seen: set[str] = set()
