@@ -21,13 +21,15 @@ def answer(text: str, reply: str, table: Table) -> Signal | None:
     low = lower(asked)
     if not asked or not guarded("choice_question", low, table):
         return None
-    if guarded("open_end", low, table):
+    if guarded("open_end", low, table) or guarded("fact_question", low, table):
         return None
     clauses = split(text)
     plain = lower(text)
     if not clauses or len(tokens(text)) > MOST_WORDS or clauses[0].question or len(clauses) > 2:
         return None
-    if guarded("no_answer", plain, table) or not identity(text):
+    names = set(identity(text).split()) & set(identity(asked).split())  # "no cap", asked for a cap
+    none = names and guarded("without", plain, table)
+    if not identity(text) or (guarded("no_answer", plain, table) and not none):
         return None
     said = tidy(clauses[0].text, table)
     return Signal(

@@ -11,6 +11,7 @@ from ijfw_plugins.signals_feedback.tables import Rule, Table
 MOST_OPENERS = 8
 LONG = 120  # words; what is not said at the start of such a text is mostly part of a task
 OPENING = 4  # clauses
+FOREIGN = 8  # characters before which somebody else begins to speak: "the customer says ..."
 REMEDY = 160  # characters of a clause that is told with the claim before it
 REPLY = 4_000  # characters of the assistant's reply, from its end
 PREF = frozenset({"rule", "preference", "correction"})
@@ -139,7 +140,7 @@ def _match(rule: Rule, clause: Clause, head: Opened, table: Table) -> re.Match[s
     # "my boss says we never ..." is not the user's wish, "we never ..., my boss says so" is
     foreign = table.guards.get("foreign")
     others = table.regex(foreign).search(body) if foreign else None
-    return None if others and others.start() <= match.start() else match
+    return None if others and others.start() <= max(match.start(), FOREIGN) else match
 
 
 def _finding(

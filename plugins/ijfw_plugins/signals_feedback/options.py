@@ -46,8 +46,21 @@ _ASKED = re.compile(
     r"(?:[.!?][^\s.!?]{1,40}[^\n.!?]{0,200}){0,3}[?？](?=\s|$)",
     re.M,
 )
-_SPELT = re.compile(r"\b(option|approach|variant|choice|number) (one|two|three)\b")
-_DIGIT = {"one": "1", "two": "2", "three": "3"}
+_SPELT = re.compile(
+    r"\b(option|approach|variant|choice|number|variante|möglichkeit|opción|solution)"
+    r" (one|two|three|eins|zwei|drei|uno|dos|tres|une?|deux|trois)\b"
+)
+_DIGIT = {
+    **{"one": "1", "eins": "1", "uno": "1", "un": "1", "une": "1"},
+    **{"two": "2", "zwei": "2", "dos": "2", "deux": "2"},
+    **{"three": "3", "drei": "3", "tres": "3", "trois": "3"},
+}
+# "Boring: a cron entry. Fancy: a workflow engine."
+_NAMED = re.compile(
+    r"(?:^|(?<=[.;\n] ))[ \t]*(?:[-*•][ \t]*)?[*_]{0,2}"
+    r"(?P<label>[^\W\d_][\w-]{1,20}(?: [\w-]{1,20})?)[*_]{0,2}:[*_]{0,2}[ \t]+(?P<text>[^.;\n]{3,200})",
+    re.M,
+)
 # A single letter or number; "a" only where it is no article.
 _LABEL = re.compile(r"(?<![^\W_])(?:a(?= *(?:$|\W|and\b|or\b|is\b|it\b))|[b-h]|\d{1,2})(?![^\W_])")
 _DULL = frozenset({"the", "a", "an", "one", "option", "approach", "variant", "version", "solution"})
@@ -77,7 +90,22 @@ def offered(reply: str) -> list[Option]:
         groups = [group for group in groups if len(group) > 1]
         if groups:
             return groups[-1][:MOST_OPTIONS]
-    return []
+    return _named(tail)
+
+
+def _named(tail: str) -> list[Option]:
+    """Options that stand behind words: "Variant two: a worker", "Boring: a cron entry"."""
+    found = []
+    for match in _NAMED.finditer(tail):
+        label = _spelt(match["label"].lower())
+        number = re.fullmatch(r"\w+ (\d)", label)
+        text = _plain(match["text"])
+        found.append(Option(number[1], text) if number else Option("", f"{match['label']}: {text}"))
+    return found[-MOST_OPTIONS:] if len(found) > 1 else []
+
+
+def _spelt(text: str) -> str:
+    return _SPELT.sub(lambda match: f"{match[1]} {_DIGIT[match[2]]}", text)
 
 
 def alternatives(reply: str) -> list[Option]:
@@ -104,7 +132,7 @@ def choose(choice: str, options: Sequence[Option], table: Table) -> list[Option]
     Labels first ("B", "1 and 3"), then order ("the second one", "the last one", "both"), then the
     one option that shares the describing word ("the lazy one").
     """
-    low = _SPELT.sub(lambda match: f"{match[1]} {_DIGIT[match[2]]}", choice.lower())
+    low = _spelt(choice.lower())
     by_label = {option.label: option for option in options if option.label}
     picked = [by_label[word] for word in dict.fromkeys(_LABEL.findall(low)) if word in by_label]
     if picked:
