@@ -26,6 +26,9 @@ FEW = 200  # characters; in more of them each gate is looked for instead of each
 # Words that are looked for beside those of the rules.
 ALWAYS = frozenset((*TABLES, *STRUCTURES, *(word for word, _ in PLAIN)))
 
+# What is taken out of a text that is looked through for literals without words: most of it.
+_FLESH = b"abcdefghijklmnopqrstuvwxyz \t\r\n"
+
 _JOINT = lazy(r"[_-]+")
 _HEAD = 3  # characters of a literal by which it is looked up where a token may start
 # Everything but lower case letters and digits is a blank, so that `split` gives the words.
@@ -47,7 +50,8 @@ class Index:
         self.entries: list[Entry] = []
         # Two words of a literal in lower case, the second may be "" -> entries.
         self.gates: dict[str, dict[str, list[int]]] = {}
-        self.loose: dict[str, list[int]] = {}  # the same for any part of a text
+        # Any part of a text -> entries, and what is left of them without letters in lower case.
+        self.loose: dict[str, list[tuple[bytes, int]]] = {}
         self.heads: dict[str, list[int]] = {}  # how a literal begins that begins a token
         self.inside: list[int] = []  # those that may stand anywhere in a run
         for literal, found, _ in _flat(built_in.in_runs):
@@ -71,7 +75,8 @@ class Index:
                 by_word.setdefault(max(others, key=len, default=""), []).append(number)
             else:
                 sign = gate or next((sign for sign in RARE if sign in literal), "")
-                self.loose.setdefault(sign, []).append(number)
+                bones = literal.encode().translate(None, _FLESH) if form == "text" else b""
+                self.loose.setdefault(sign, []).append((bones, number))
 
     def _add(self, literal: str, found: list[rules.Rule], form: str) -> int:
         self.entries.append(Entry(literal, tuple(found), form))
@@ -83,8 +88,15 @@ class Index:
         return entry.literal in (forms.lower if entry.form == "lower" else forms.flat)
 
     def loose_in(self, text: str) -> list[int]:
-        """The entries without a word that a text may hold."""
-        return [n for gate, held in self.loose.items() if gate in text for n in held]
+        """The entries without a word that a text in ASCII may hold."""
+        text_bones = text.encode().translate(None, _FLESH)
+        return [
+            number
+            for gate, held in self.loose.items()
+            if gate in text
+            for bones, number in held
+            if bones in text_bones
+        ]
 
     def in_runs(self, runs: Sequence[str]) -> Iterator[int]:
         """The entries whose literal stands in a run, where a token may start if it starts one."""
