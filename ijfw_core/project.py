@@ -70,11 +70,17 @@ class Project:
 
         roots.prepare(self.roots, track=self.config.git.track)
         registry.note(self.roots, format_time(self.now.replace(microsecond=0)))
-        return Writer(self.roots, self.store, self.redactor.text)
+        return Writer(self.roots, self.store, self.redactor.text, foresee=self.redactor.foresee)
 
-    def check_redaction(self) -> None:
-        """Raise WithheldError or RefusedError where secrets would not be found."""
-        self.hooks.redact("ready?", self._context("", _Nothing()))
+    def check_redaction(self, texts: Sequence[str] = ()) -> None:
+        """Raise WithheldError or RefusedError where secrets would not be found.
+
+        `texts` are about to be redacted; they are looked at with the same questions.
+        """
+        if texts and self.redactor.remembers:
+            self.redactor.foresee(("ready?", *texts))
+        else:
+            self.hooks.redact("ready?", self._context("", _Nothing()))
         self.redactor.check()
 
     def context(self, session: str) -> Context:

@@ -22,6 +22,7 @@ from ijfw_hookspecs import Candidate, Change, Entry, Kind, Tier
 TIERS: dict[str, Tier] = {tier: tier for tier in get_args(Tier)}
 KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
 Stored = Literal["written", "staged", "duplicate", "superseded"]
+REASONS = ("asked for by an agent", "said by a person")
 
 
 class Captured(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,7 +106,6 @@ def store(
         raise UsageError("nothing to store: the summary is empty")
     if kind and kind not in KINDS:
         raise UsageError(f"unknown kind {kind!r}; one of {', '.join(KINDS)}")
-    project.check_redaction()
     candidate = Candidate(
         kind=KINDS[kind] if kind else "observation",
         summary=summary,
@@ -115,6 +115,8 @@ def store(
         tags=tuple(tags),
     )
     with project.redactor.remembering():
+        texts = (summary, candidate.content, why, how_to_apply, *tags, session)
+        project.check_redaction((*texts, REASONS[plugin == "user"], worker.AUTO_TAG))
         return _store(project, candidate, session, plugin, classify=not kind)
 
 
@@ -154,7 +156,7 @@ def _store_new(
         entry=entry,
         target=old.id if old else "",
         base=old.digest if old else "",
-        reason="said by a person" if plugin == "user" else "asked for by an agent",
+        reason=REASONS[plugin == "user"],
         plugin=plugin,
     )
     outcome = apply(project, [change], session=session).get(entry.id, "conflict")

@@ -115,11 +115,43 @@ class Hooks:
 
     def redact(self, text: str, context: Context) -> list[Span]:
         """The spans of all redactors, unmerged. Raises WithheldError where one failed."""
+        self._redactors()
+        return [item for answer in self._all("redact", context, text=text) for item in answer.value]
+
+    def redact_each(self, texts: Sequence[str], context: Context) -> list[list[Span]]:
+        """As `redact` for each text; a plugin is asked for all of them behind one guard."""
+        found: list[list[Span]] = [[] for _ in texts]
+        context = _blanked("redact", context)
+        for plugin in self._redactors():
+            for spans, more in zip(found, self._redacted_each(plugin, texts, context), strict=True):
+                spans += more
+        return found
+
+    def _redactors(self) -> list[Plugin]:
         for name, reason in self.closed.items():
             raise WithheldError(closed_message(name, reason))
-        if not any("redact" in plugin.functions for plugin in self.plugins.values()):
+        found = [plugin for plugin in self.plugins.values() if "redact" in plugin.functions]
+        if not found:
             raise WithheldError("Nothing is kept, because no redactor is loaded.")
-        return [item for answer in self._all("redact", context, text=text) for item in answer.value]
+        return found
+
+    def _redacted_each(
+        self, plugin: Plugin, texts: Sequence[str], context: Context
+    ) -> Iterable[list[Span]]:
+        function = plugin.functions["redact"]
+        positional, keywords = wanted(function, ("text", "context"))
+        given: dict[str, Any] = {"context": _for_plugin(plugin, context, guard.REDACT_SECONDS)}
+
+        def ask() -> list[list[Span]]:
+            answers = []
+            for given["text"] in texts:
+                values = [given[name] for name in positional]
+                answer = function(*values, **{name: given[name] for name in keywords})
+                answers.append(boundary.check("redact", answer, given) or [])
+            return answers
+
+        answers: list[list[Span]] = self._isolated(plugin, "redact", ask, (context,))
+        return answers
 
     def synthesize(self, request: Request, context: Context) -> tuple[str, list[Candidate]]:
         """(plugin, candidates) of the first that answers; ("", []) where none does."""
@@ -220,9 +252,6 @@ class Hooks:
 
         @wraps(spec)
         def call(*values: Any) -> Answer | None:
-            if (plugin.name, hook) in self._hung:
-                self._failed(plugin, hook, "did not answer an earlier call", values)
-                return None
             given = dict(zip(names, values, strict=True))
             if "context" in given:
                 given["context"] = _for_plugin(plugin, given["context"], seconds)
@@ -234,19 +263,29 @@ class Hooks:
                 )
                 return boundary.check(hook, answer, given)
 
-            started = time.perf_counter()
-            try:
-                value = guard.run(ask, seconds, quote=hook not in RAW)
-            except guard.PluginError as error:
-                self._log_call(plugin, hook, "failed", started)
-                if error.hung:
-                    self._hung.add((plugin.name, hook))
-                self._failed(plugin, hook, str(error), values)
-                return None
-            self._log_call(plugin, hook, _size(value), started)
+            value = self._isolated(plugin, hook, ask, values)
             return None if value is None else Answer(plugin.name, value)
 
         return call
+
+    def _isolated(
+        self, plugin: Plugin, hook: str, ask: Callable[[], Any], values: Sequence[Any]
+    ) -> Any:
+        """What a plugin answers; None where it fails, of which `values` are told."""
+        if (plugin.name, hook) in self._hung:
+            self._failed(plugin, hook, "did not answer an earlier call", values)
+            return None
+        started = time.perf_counter()
+        try:
+            value = guard.run(ask, SECONDS.get(hook, guard.CALL_SECONDS), quote=hook not in RAW)
+        except guard.PluginError as error:
+            self._log_call(plugin, hook, "failed", started)
+            if error.hung:
+                self._hung.add((plugin.name, hook))
+            self._failed(plugin, hook, str(error), values)
+            return None
+        self._log_call(plugin, hook, _size(value), started)
+        return value
 
     def _log_call(self, plugin: Plugin, hook: str, result: str, started: float) -> None:
         if self._trace:

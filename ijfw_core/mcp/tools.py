@@ -163,10 +163,10 @@ def store(call: Call, work: Workspace, args: Store) -> Result:
     project = work.project()
     if not args.content.strip():
         raise UsageError("nothing to store: content is empty")
-    project.check_redaction()
     wanted = args.tags.split(",") if isinstance(args.tags, str) else args.tags
     tags = [cap(one_line(tag), TAG_CHARS) for tag in wanted if tag.strip()][:MOST_TAGS]
     if args.type == "handoff":
+        project.check_redaction()
         done = handoff.store(project, args.content, args.summary, tags, work.session)
     else:
         done = service.store(
@@ -180,7 +180,8 @@ def store(call: Call, work: Workspace, args: Store) -> Result:
             session=work.session,
             plugin=PLUGIN,
         )
-    work.changed = work.changed or done.outcome != "duplicate"
+    if done.outcome != "duplicate":
+        work.wrote()
     said = {
         "written": "Stored",
         "superseded": "Stored, in place of an earlier one",
@@ -212,7 +213,7 @@ def forget(call: Call, work: Workspace, args: Forget) -> Result:
         return Result(marked({"forgotten": [], "entries": [item]}), f"{text}\n{asked}")
     done = forgetting.forget(project.writer, [entry.id])
     project.memory.refresh()
-    work.changed = True
+    work.wrote()
     return Result({"forgotten": list(done.ids), "entries": []}, f"Removed {', '.join(done.ids)}")
 
 
@@ -230,7 +231,7 @@ def review(call: Call, work: Workspace, args: Review) -> Result:
         entry = service.find(project, args.id.strip())
         if entry.tier != "staged":
             raise NotFoundError(f"{entry.id} is not staged")
-        work.changed = True
+        work.wrote()
         if args.action == "reject":
             reviewing.reject(project, entry)
             done = f"rejected {entry.id}"

@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from ijfw_core.errors import IjfwError, RefusedError
+from ijfw_core.loading.config import Config
 from ijfw_core.project import Project, open_project
 from ijfw_core.storage import roots
 from ijfw_core.storage.roots import Roots
+from ijfw_hookspecs import Notice
 
 _NOT_READ = frozenset({"_archive", "_ledger"})  # folders of memory/ that hold no live entry
 # Where clients name the session to the servers that they start.
@@ -47,6 +50,7 @@ class Workspace:
         self._files: Stamp | None = None
         self._told = False
         self.changed = False  # something was written that the next session should be told
+        self._wrote = False  # and by the last call
 
     def finish(self) -> None:
         """The client has gone: build what the next session start prints."""
@@ -56,9 +60,24 @@ class Workspace:
             prelude.refresh(self._project)
 
     def settle(self) -> None:
-        """Bring to the disk what a call wrote; its answer waited for the ledger alone."""
-        if self._project is not None and self.changed:
+        """Bring to the disk what a call wrote, of which the answer waited for the ledger alone, and
+        read what memory is now, so that the next call finds it read."""
+        if self._project is not None and self._wrote:
+            self._wrote = False
             self._project.writer.unsettled.settle()
+            with suppress(IjfwError, OSError):
+                self._catch_up(self._project)
+
+    def wrote(self) -> None:
+        """A call changed memory: the next session start should tell."""
+        self.changed = self._wrote = True
+
+    def _catch_up(self, project: Project) -> None:
+        from ijfw_core import compare
+
+        self._files = memory_stamp(project.roots)
+        project.memory.refresh()
+        compare.index_of(compare.living(project.memory.entries(), project.now))
 
     def close(self) -> None:
         """The client's folders changed: the next call finds its project anew."""
@@ -76,8 +95,12 @@ class Workspace:
         """
         opened = self._project
         if opened is None or self._settings != _settings(opened.roots):
-            opened = self.open(self._folder())
-            self._project, self._files, self._told = opened, None, False
+            fresh = self.open(self._folder())
+            # The list of projects stands beside the user's answers: that ours was added to it, for
+            # one, changes nothing, and what was read of memory stays.
+            if opened is None or _opened(fresh) != _opened(opened):
+                opened, self._files, self._told = fresh, None, False
+            self._project = opened
             self._settings = _settings(opened.roots)
         stamp = memory_stamp(opened.roots)
         if stamp is None or stamp != self._files:
@@ -140,6 +163,11 @@ def _path_of(uri: str) -> Path | None:
     path = unquote(parts.path)
     local = parts.scheme == "file" and parts.netloc in ("", "localhost")
     return Path(path) if local and os.path.isabs(path) and "\0" not in path else None
+
+
+def _opened(project: Project) -> tuple[Roots, Config, list[str], list[Notice]]:
+    """What makes two openings of a project the same."""
+    return project.roots, project.config, sorted(project.hooks.plugins), project.hooks.problems
 
 
 def _settings(place: Roots) -> Stamp:

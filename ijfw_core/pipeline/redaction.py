@@ -7,7 +7,7 @@ passes through.
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol, TypeVar
 
@@ -152,6 +152,32 @@ class Redactor:
             yield
         finally:
             self._found = None
+
+    @property
+    def remembers(self) -> bool:
+        """Whether each text is looked at once only, now."""
+        return self._found is not None
+
+    def foresee(self, texts: Iterable[str]) -> None:
+        """Look at texts that are to be redacted together: a redactor is asked for all of them at
+        once. Those in which nothing is found need no further look, as long as texts are remembered.
+
+        Raises WithheldError where a redactor fails; nothing is known of the texts then.
+        """
+        known = self._found
+        if known is None:
+            return
+        fresh = [
+            text
+            for text in dict.fromkeys(texts)
+            if text and text not in known and len(text) <= REMEMBERED
+        ]
+        each = getattr(self._hooks, "redact_each", None)
+        if each is None or not fresh:
+            return
+        for text, found in zip(fresh, each(fresh, self._context), strict=True):
+            if not found and not self._quoted(text):
+                known[text] = []
 
     def learn(self, text: str) -> None:
         """Know the secrets of a raw text again where a later text quotes them.

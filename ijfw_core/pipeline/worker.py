@@ -25,6 +25,7 @@ from ijfw_hookspecs import Candidate, Change, Entry, Kind, Notice, Signal, Tier
 if TYPE_CHECKING:
     from ijfw_core.project import Project
 
+AUTO_TAG = "auto-memorize"  # of every entry that nobody wrote by hand
 CURATED: frozenset[Kind] = frozenset({"decision", "preference"})  # go to knowledge.md
 TOMBSTONES = frozenset({"forget", "reject", "revert"})
 KEPT = frozenset({"write", "supersede", "stage"})
@@ -260,7 +261,7 @@ def _change(project: "Project", run: Run, item: Judged) -> Change:
 def entry_of(project: "Project", session: str, candidate: Candidate, confidence: float) -> Entry:
     """The entry that a candidate becomes; decisions and preferences are curated knowledge."""
     tier: Tier = "knowledge" if candidate.kind in CURATED else "journal"
-    tags = ("auto-memorize", *candidate.tags, *project.config.project.tags)
+    tags = (AUTO_TAG, *candidate.tags, *project.config.project.tags)
     trust = () if is_trusted(candidate) else (("trusted", "no"),)
     return Entry(
         id=new_id(project.now),

@@ -13,13 +13,15 @@ to refuse: they are on disk already, and an entry must stay changeable.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ijfw_core.errors import WithheldError
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.storage import files, ledger
 from ijfw_core.storage.blocks import MismatchError
@@ -71,6 +73,7 @@ class Writer(Committer):
         store: plans changes and knows the block format.
         redact: gives a text without its secrets; must withhold, not raise, when it fails.
         clock: the time; for tests.
+        foresee: is told of texts that `redact` is about to be asked for, one by one.
     """
 
     def __init__(
@@ -79,9 +82,11 @@ class Writer(Committer):
         store: Store,
         redact: Callable[[str], str],
         clock: Callable[[], datetime] = now,
+        foresee: Callable[[Iterable[str]], None] | None = None,
     ) -> None:
         super().__init__(place, store, clock)
         self.redact = redact
+        self._foresee = foresee
 
     # --- faces --------------------------------------------------------------------------------
 
@@ -285,6 +290,7 @@ class Writer(Committer):
 
     def _redacted(self, change: Change) -> Change:
         entry = change.entry
+        self._foretell([change.reason, *(_texts(entry) if entry else ())])
         reason = self.redact(change.reason) if change.reason else ""
         if entry is None:
             return replace(change, reason=reason)
@@ -312,8 +318,9 @@ class Writer(Committer):
         """Whether the redactor finds something in lines that were in none of the blocks before."""
         before = "\n".join(edit.before or "" for edit in edits)
         known = set(_MACHINE.sub(r"\1\2", before).split("\n"))
-        for edit in edits:
-            after = _MACHINE.sub(r"\1\2", edit.after or "")
+        afters = [_MACHINE.sub(r"\1\2", edit.after or "") for edit in edits]
+        self._foretell(afters)
+        for after in afters:
             if self.redact(after) == after:
                 continue
             fresh = "\n".join(line for line in after.split("\n") if line not in known)
@@ -321,9 +328,22 @@ class Writer(Committer):
                 return True
         return False
 
+    def _foretell(self, texts: Sequence[str]) -> None:
+        if self._foresee is not None:
+            with suppress(WithheldError):  # the question for each text meets it again
+                self._foresee(texts)
+
     @staticmethod
     def _storable(edit: Edit) -> Edit:
         return edit if edit.after is None else replace(edit, after=files.storable(edit.after))
+
+
+def _texts(entry: Entry) -> list[str]:
+    """What of an entry is redacted."""
+    named = [value for key, value in entry.extra if key not in _KEPT]
+    facts = [part for fact in entry.facts for part in fact]
+    own = (entry.summary, entry.content, entry.why, entry.how_to_apply, entry.session)
+    return [*own, *entry.seen, *entry.tags, *facts, *named]
 
 
 def _wanted(entry: Entry) -> str:

@@ -116,11 +116,11 @@ def _changed(known: Kept, key: Key, data: bytes) -> Kept | None:
     """
     ends, count = known.ends, len(known.rows)
     old = known.data
-    same = _common(lambda size: old[:size] == data[:size], 0, min(len(old), len(data)))
+    same = _common(old, data)
     first = max(bisect_right(ends, same) - 1, 0)  # the block that is cut again
     start = ends[first - 1] if first else 0
     room = max(min(len(old), len(data)) - ends[first], 0)
-    behind = _common(lambda size: old[len(old) - size :] == data[len(data) - size :], 0, room)
+    behind = _common_end(old[len(old) - room :], data[len(data) - room :])
     last = bisect_left(ends, len(old) - behind) + 1  # behind it all is as it was
     moved = len(data) - len(old)
     stop = ends[last] + moved if last < count else len(data)
@@ -139,25 +139,56 @@ def _changed(known: Kept, key: Key, data: bytes) -> Kept | None:
         if raw not in kept:
             kept[raw] = next(iter(known.grammar.read([raw], tier=tier, path=path)))[1]
         fresh.append(kept[raw])
+    places = _placed(known, first, last, fresh)
+    if places is None:
+        return None
     rows = [*known.rows[:first], *fresh, *known.rows[last + 1 :]]
     found = tuple([one for one in rows if one is not None])
-    if not _own_ids(found):
-        return None
     sizes = [len(raw.encode("utf-8", "surrogateescape")) for raw in raws]
     middle = [start + end for end in accumulate(sizes)]
     rest = [end + moved for end in ends[last + 1 :]]
     cut = array("Q", [*ends[:first], *middle, *rest])
-    return Kept(known.grammar, data, rows, cut, found, _places(rows), None)
+    return Kept(known.grammar, data, rows, cut, found, places, None)
 
 
-def _common(is_same: Callable[[int], bool], low: int, high: int) -> int:
-    """The largest size for which two texts are the same."""
+def _placed(
+    known: Kept, first: int, last: int, fresh: Sequence[Entry | None]
+) -> dict[str, int] | None:
+    """The places of the entries where `fresh` takes that of the blocks from `first` to `last`; None
+    where an id is not one entry's own. What was known of them is used up."""
+    old = known.rows[first : last + 1]
+    gone = {one.id for one in old if one is not None}
+    come = [one for one in fresh if one is not None]
+    places = known.places
+    if not _own_ids(come) or any(one.id in places and one.id not in gone for one in come):
+        return None
+    if last + 1 < len(known.rows) and len(fresh) != len(old):
+        return _places([*known.rows[:first], *fresh, *known.rows[last + 1 :]])
+    for name in gone:
+        del places[name]
+    places.update((one.id, at) for at, one in enumerate(fresh, first) if one is not None)
+    return places
+
+
+def _common(one: bytes, other: bytes) -> int:
+    """With how many of the same bytes two texts begin."""
+    if other.startswith(one):
+        return len(one)
+    low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
-        if is_same(middle):
-            low = middle
-        else:
-            high = middle - 1
+        same = one[low:middle] == other[low:middle]
+        low, high = (middle, high) if same else (low, middle - 1)
+    return low
+
+
+def _common_end(one: bytes, other: bytes) -> int:
+    """With how many of the same bytes two texts of one length end."""
+    low, high, size = 0, len(one), len(one)
+    while low < high:
+        middle = (low + high + 1) // 2
+        same = one[size - middle : size - low] == other[size - middle : size - low]
+        low, high = (middle, high) if same else (low, middle - 1)
     return low
 
 

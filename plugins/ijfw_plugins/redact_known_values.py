@@ -7,6 +7,7 @@ memory for as long as the process lives, and nowhere else.
 import os
 import re
 import stat
+import time
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -20,6 +21,7 @@ SHORTEST = 8  # characters; shorter values are too common to be cut out of every
 LONGEST = 4096
 FILE_SIZE = 64 << 10  # bytes of one .env file that are read
 FILES = 16
+SETTLED = 2_000_000_000  # nanoseconds; file systems tell times no coarser than that
 KIND = "known-value"
 
 _NAME = re.compile(
@@ -49,9 +51,19 @@ def redact(text: str, context: Context) -> Sequence[Span]:
 
 
 def _values(context: Context) -> frozenset[str]:
-    values = set(_secret_values(context.env))
-    values.update(_file_values(context.project, _stamp(context.project)))
-    return frozenset(values)
+    return _env_values(context.env) | _file_values(context.project, _stamp(context.project))
+
+
+_known_env: tuple[dict[str, str], frozenset[str]] = ({}, frozenset())
+
+
+def _env_values(env: Mapping[str, str]) -> frozenset[str]:
+    """The secrets of an environment; looked for again only where it is not what it was."""
+    global _known_env
+    held = dict(env)
+    if held != _known_env[0]:
+        _known_env = held, frozenset(_secret_values(held))
+    return _known_env[1]
 
 
 def _secret_values(variables: Mapping[str, str]) -> Iterator[str]:
@@ -103,8 +115,10 @@ def _base64_forms(value: str) -> Iterator[str]:
 def _stamp(project: str) -> tuple[tuple[str, int, int], ...]:
     """Names, times and sizes of the project's .env files: they are read again when they change."""
     try:
-        with os.scandir(project) as entries:
-            names = sorted(e.name for e in entries if e.name.startswith(".env"))[:FILES]
+        changed = os.stat(project).st_mtime_ns
+        # A folder that changed just now may change again without a later time.
+        settled = time.time_ns() - changed > SETTLED
+        names = _names(project, changed) if settled else _names.__wrapped__(project, changed)
     except (OSError, ValueError):
         return ()
     stamps = []
@@ -116,6 +130,13 @@ def _stamp(project: str) -> tuple[tuple[str, int, int], ...]:
         if stat.S_ISREG(status.st_mode):
             stamps.append((name, status.st_mtime_ns, status.st_size))
     return tuple(stamps)
+
+
+@lru_cache(maxsize=8)
+def _names(project: str, changed: int) -> tuple[str, ...]:
+    """The .env files of a folder that changed last at this time."""
+    with os.scandir(project) as entries:
+        return tuple(sorted(e.name for e in entries if e.name.startswith(".env"))[:FILES])
 
 
 @lru_cache(maxsize=8)
