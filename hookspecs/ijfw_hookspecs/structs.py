@@ -500,6 +500,7 @@ class Context(Struct, frozen=True, kw_only=True):
     models: Models | None = None  # synthesize only, and only where a model may be asked now
     night: Night | None = None  # dream passes only
     dry: bool = False  # a dry run on a copy: nothing may be written outside `folder` and `home`
+    visiting: bool = False  # search only: another project asks; nothing may be written in `folder`
 
 
 class DreamPass(Struct, frozen=True, kw_only=True):

@@ -1,5 +1,6 @@
 """The read-only view of memory that plugins and commands get: every tier, nothing secret."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -110,16 +111,21 @@ class MemoryView:
             yield name, digest, None if entry is None else self._safe(entry)
 
     def search(self, query: Query) -> Sequence[Hit]:
-        """Entries by the share of words they hold: the fallback where no retriever answers."""
-        words = Counter(tokens(query.text))
-        if not words:
-            return []
+        """Entries by the share of the question's words that they hold, the rarer a word the more it
+        counts: the fallback where no retriever answers."""
+        words = frozenset(tokens(query.text))
+        held: list[tuple[Entry, frozenset[str]]] = []
+        if words:
+            for entry in self._live(query):
+                text = f"{entry.summary} {' '.join(entry.tags)} {entry.content}"
+                held.append((entry, words.intersection(tokens(text))))
+        common = Counter(word for _, some in held for word in some)
+        weights = {word: math.log(1 + (len(held) + 1) / (common[word] + 0.5)) for word in words}
+        total = sum(weights.values())
         hits = []
-        for entry in self._live(query):
-            text = f"{entry.summary} {' '.join(entry.tags)} {entry.content}"
-            held = set(tokens(text))
-            score = sum(n for word, n in words.items() if word in held) / words.total()
-            if score > 0:
+        for entry, some in held:
+            if some:
+                score = sum(weights[word] for word in some) / total
                 hits.append(Hit(entry=entry, score=score, snippet=entry.summary, retriever="scan"))
         hits.sort(key=lambda hit: (-hit.score, -hit.entry.stored.timestamp(), hit.entry.id))
         return hits[: max(query.limit, 0)]

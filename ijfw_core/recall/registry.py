@@ -5,8 +5,8 @@ stands in `~/.ijfw/projects.toml`. A project is left out of the search of others
 its settings say `private`, where the user's answer was no, and where it is gone.
 """
 
+import math
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,14 @@ from ijfw_core.recall import search as recall
 from ijfw_core.recall.memory import redacted
 from ijfw_core.storage import roots as places
 from ijfw_core.storage.roots import Roots
-from ijfw_core.text import format_time, one_line, tokens
+from ijfw_core.text import format_time, tokens
 from ijfw_hookspecs import Entry, Hit, Tier
 
 TABLE = "projects"
 OWN: tuple[Tier, ...] = ("knowledge", "journal", "team")  # tiers that are a project's own
 MOST = 100  # projects that are asked, the one written to last first
 LIMIT = 50  # hits at most
+SCANNED = 0.7  # what a scan calls the whole is a good score where terms are counted, too
 
 
 class Known(Struct, frozen=True, kw_only=True):
@@ -117,15 +118,14 @@ def named(project: Project, name: str) -> Project:
 def search(project: Project, text: str, limit: int = 10) -> list[Found]:
     """Hits of the user's other projects, best first.
 
-    Nothing of them is written here. There, no index is made; one that is there is brought up to
-    date.
+    Nothing of them is written here, and nothing there: an index that is there is read.
 
-    Ranked by the share of the question's words that an entry holds, for scores of different
-    projects cannot be compared; then by rank in their project. Redacted by the rules of both.
+    Each project ranks its own; its order stays. A score is the share that an entry has of the best
+    that there could be, so scores of different projects can be compared. Redacted by the rules of
+    both.
     """
     limit = max(0, min(limit, LIMIT))
-    words = Counter(tokens(text))
-    if not words or not limit:
+    if not tokens(text) or not limit:
         return []
     found: list[tuple[float, int, Found]] = []
     for other in others(project):
@@ -133,13 +133,15 @@ def search(project: Project, text: str, limit: int = 10) -> list[Found]:
             hits = recall.search(other, text, limit, tiers=OWN, visiting=True)
         except (IjfwError, OSError):
             continue
+        least = math.inf
         for rank, hit in enumerate(hits):
             if hit.entry.tier in OWN:
+                least = min(least, hit.score * (SCANNED if hit.retriever == "scan" else 1.0))
                 safe = _outward(hit, other, project)
                 row = Found(
                     name=other.roots.project.name, project=str(other.roots.project), hit=safe
                 )
-                found.append((-_share(words, safe.entry), rank, row))
+                found.append((-least, rank, row))
     found.sort(key=lambda item: (item[0], item[1], item[2].project))
     return [row for _, _, row in found[:limit]]
 
@@ -191,11 +193,6 @@ def outward(other: Project, asking: Project, entries: Iterable[Entry]) -> list[E
         return asking.redactor.text(other.redactor.text(text))
 
     return [redacted(entry, hide) for entry in entries]
-
-
-def _share(words: Counter[str], entry: Entry) -> float:
-    held = set(tokens(f"{entry.summary} {' '.join(entry.tags)} {one_line(entry.content)}"))
-    return round(sum(n for word, n in words.items() if word in held) / words.total(), 3)
 
 
 def _record(place: Roots, row: Mapping[str, Any]) -> None:

@@ -55,7 +55,7 @@ def search(
         kinds: only these kinds; all where empty.
         include_superseded: entries that are no longer valid too, below the others.
         as_of: what was valid at this time; None = now.
-        visiting: another project asks; nothing new is made in the folder of this one.
+        visiting: another project asks; nothing is written in the folder of this one.
     """
     parsed = queries.parse(text, project.now, limit)
     asked, parsed = _elsewhere(project, parsed)
@@ -91,18 +91,16 @@ def _elsewhere(project: Project, parsed: queries.Parsed) -> tuple[Project, queri
 
 
 def ask(project: Project, query: Query, *, visiting: bool = False) -> list[Hit]:
-    """Hits for a query that is parsed. `visiting` as in `search`: an index that is there is used,
-    and where there is none, memory is scanned."""
+    """Hits for a query that is parsed. `visiting` as in `search`."""
     if query.limit <= 0:
         return []
-    context = project.context("")
+    context = replace(project.context(""), visiting=visiting)
     vectors = project.config.recall.vectors
     reranks = vectors or any(
         "rerank" in plugin.functions for plugin in project.hooks.plugins.values()
     )
     wide = replace(query, limit=max(query.limit, POOL)) if reranks else query
-    scanned = visiting and not _indexed(project)
-    lists = [] if scanned else project.hooks.search(wide, context)
+    lists = project.hooks.search(wide, context)
     if not lists:
         project.memory.refresh()
         lists = [list(project.memory.search(wide))]
@@ -110,16 +108,11 @@ def ask(project: Project, query: Query, *, visiting: bool = False) -> list[Hit]:
     if vectors:
         from ijfw_core.recall.vectors import blend
 
-        hits = blend(project, query, hits[: wide.limit])
+        hits = blend(project, query, hits[: wide.limit], keep=not visiting)
     if reranks and len(hits) > 1:
         hits = project.hooks.rerank(query, hits[: wide.limit], context)
     hits = sorted(hits, key=lambda hit: _is_over(hit.entry, query, project.now))
     return safe(project, hits[: query.limit])
-
-
-def _indexed(project: Project) -> bool:
-    folder = project.roots.folder / INDEX
-    return not folder.is_symlink() and any(folder.glob("recall*"))
 
 
 def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:

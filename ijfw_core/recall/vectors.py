@@ -31,12 +31,14 @@ MOST = 50_000  # vectors kept; the oldest go
 NAME = "recall-vectors.db"
 
 
-def blend(project: "Project", query: Query, hits: Sequence[Hit]) -> list[Hit]:
-    """The same hits in the order of words and vectors; as they were where there are no vectors."""
+def blend(project: "Project", query: Query, hits: Sequence[Hit], *, keep: bool = True) -> list[Hit]:
+    """The same hits in the order of words and vectors; as they were where there are no vectors.
+    Without `keep` the vectors are not written down."""
     if len(hits) < 2 or not query.text.strip():
         return list(hits)
     context = project.context("")
-    found = _vectors(project, [query.text, *(_text(hit) for hit in hits)], context)
+    texts = [query.text, *(_text(hit) for hit in hits)]
+    found = _vectors(project, texts, context, keep=keep)
     if found is None:
         return list(hits)
     asked, *others = found
@@ -75,14 +77,15 @@ def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def _vectors(
-    project: "Project", texts: Sequence[str], context: Context
+    project: "Project", texts: Sequence[str], context: Context, *, keep: bool
 ) -> list[Sequence[float]] | None:
     """One vector a text; None where no embedder answers."""
     model = project.hooks.embedder()
     if not model:
         _tell(project, "Vectors are on, but no plugin embeds texts: pip install 'ijfw[vectors]'.")
         return None
-    with _cache(project.roots.folder / "index", model) as cache:
+    folder = project.roots.folder / "index" if keep else None
+    with _cache(folder, model) as cache:
         known = cache.get(texts)
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         if missing:
@@ -140,10 +143,10 @@ class _Cache:
 
 
 @contextmanager
-def _cache(folder: Path, model: str) -> Iterator[_Cache]:
-    """The cache of a project; one that keeps nothing where there can be none."""
-    path = folder / NAME
-    if not folder.is_dir() or folder.is_symlink() or path.is_symlink():
+def _cache(folder: Path | None, model: str) -> Iterator[_Cache]:
+    """The cache in a folder; one that keeps nothing where there can be none."""
+    path = folder / NAME if folder else Path(NAME)
+    if not folder or not folder.is_dir() or folder.is_symlink() or path.is_symlink():
         yield _Cache(None, model)
         return
     try:

@@ -54,6 +54,13 @@ def test_off_asks_nobody(birds: Any, ids: Ids) -> None:
     assert not (birds.index.parent / vectors.NAME).exists()
 
 
+def test_who_visits_keeps_no_vectors(birds: Any, ids: Ids) -> None:
+    project = with_embedder(birds.open(IJFW_VECTORS="on"), seen)
+    hits = recall.search(project, "animal list bird", visiting=True)
+    assert [hit.entry.id for hit in hits] == ["robin", "trout"]
+    assert not birds.index.parent.exists()
+
+
 def test_on_orders_what_words_found_and_keeps_the_vectors(birds: Any, ids: Ids) -> None:
     calls: list[int] = []
 

@@ -1,6 +1,7 @@
 """The user's projects, and one question to all of them: nothing bleeds."""
 
 import shutil
+import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from ijfw_core.live import consent
 from ijfw_core.project import Project
 from ijfw_core.recall import registry
 from ijfw_core.recall import search as recall
+from ijfw_plugins.search_bm25 import database, guest
 
 Open = Any
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
@@ -66,13 +68,100 @@ def test_no_index_is_made_in_a_project_that_is_only_asked(open_at: Open, ask: st
     assert _files(blog.roots.folder) != before
 
 
-def test_an_index_that_is_there_is_kept_up_to_date(open_at: Open) -> None:
+def test_an_index_that_is_there_is_read_and_not_written(open_at: Open) -> None:
+    shop, blog = open_at("shop"), open_at("blog")
+    store(shop, "the cache is warm")
+    first = store(blog, "NEBULA keys are rotated monthly")
+    assert recall.search(blog, "NEBULA")
+    before = _files(blog.roots.folder)
+    rows = registry.search(shop, "how is the key for NEBULA rotated")
+    assert [(row.hit.entry.id, row.hit.retriever) for row in rows] == [(first, "bm25")]
+    assert _files(blog.roots.folder) == before
+    second = store(blog, "GALAXY-17 is mended by pinning zlib")
+    before = _files(blog.roots.folder)
+    for _ in range(2):
+        rows = registry.search(shop, "GALAXY-17")
+        assert [(row.hit.entry.id, row.hit.retriever) for row in rows] == [(second, "bm25")]
+        hits = recall.search(shop, "pin GALAXY-17 project:blog")
+        assert [(hit.entry.id, hit.retriever) for hit in hits] == [(second, "bm25")]
+    assert _files(blog.roots.folder) == before, "not brought up to date by those who visit"
+    assert recall.search(blog, "GALAXY-17")
+    third = store(blog, "QUASAR is off")
+    assert recall.search(blog, "QUASAR")
+    assert [row.hit.entry.id for row in registry.search(shop, "QUASAR")] == [third]
+
+
+@pytest.mark.parametrize("harm", ["older", "newer", "broken"])
+def test_where_an_index_cannot_be_used_one_is_made_in_memory(open_at: Open, harm: str) -> None:
+    shop, blog = open_at("shop"), open_at("blog")
+    store(shop, "the cache is warm")
+    wanted = store(blog, "NEBULA one")
+    assert recall.search(blog, "NEBULA")
+    file = blog.roots.folder / "index" / "recall.db"
+    if harm == "broken":
+        file.write_bytes(b"not a database " * 500)
+    else:
+        with sqlite3.connect(file) as db:
+            change = 1 if harm == "newer" else -1
+            db.execute(f"PRAGMA user_version = {database.SCHEMA + change}")
+        db.close()
+    before = _files(blog.roots.folder)
+    rows = registry.search(shop, "NEBULA")
+    assert [(row.hit.entry.id, row.hit.retriever) for row in rows] == [(wanted, "bm25")]
+    assert _files(blog.roots.folder) == before
+
+
+@pytest.mark.parametrize(("limit", "indexed"), [("LARGEST", True), ("NEW", False)])
+def test_a_memory_too_large_to_be_indexed_in_passing_is_scanned(
+    open_at: Open, limit: str, indexed: bool, monkeypatch: Any
+) -> None:
     shop, blog = open_at("shop"), open_at("blog")
     store(shop, "the cache is warm")
     store(blog, "NEBULA one")
-    assert recall.search(blog, "NEBULA")
-    wanted = store(blog, "GALAXY-17 is mended by pinning zlib")
-    assert [row.hit.entry.id for row in registry.search(shop, "GALAXY-17")] == [wanted]
+    if indexed:
+        assert recall.search(blog, "NEBULA")
+    wanted = store(blog, "GALAXY-17 is mended")
+    monkeypatch.setattr(guest, limit, 100)
+    before = _files(blog.roots.folder)
+    rows = registry.search(shop, "GALAXY-17")
+    assert [(row.hit.entry.id, row.hit.retriever) for row in rows] == [(wanted, "scan")]
+    assert _files(blog.roots.folder) == before
+
+
+def test_few_indexes_of_others_are_kept_open(open_at: Open, monkeypatch: Any) -> None:
+    shop = open_at("shop")
+    store(shop, "the cache is warm")
+    for name in ("blog", "api", "docs"):
+        store(open_at(name), f"NEBULA of {name}")
+    monkeypatch.setattr(guest, "MOST", 2)
+    assert sorted(found(shop)) == ["api", "blog", "docs"]
+    assert len(guest._open) == 2
+
+
+def test_projects_are_compared_by_what_answers_the_question(open_at: Open) -> None:
+    """With an index or without one; common words of the question do not outweigh its point."""
+    shop, blog, api = open_at("shop"), open_at("blog"), open_at("api")
+    store(shop, "the cache is warm")
+    wanted = store(blog, "Rotate signing keys monthly")
+    store(blog, "the colour of the door is teal")
+    store(api, "do we need the door in the wall, and how do we open it")
+    store(api, "one log line a request")
+    store(api, "the wall is what we do first")
+    for asked in ((), (blog,), (blog, api)):
+        for project in asked:
+            recall.search(project, "door")
+        rows = registry.search(shop, "how do we rotate the signing keys")
+        assert rows[0].hit.entry.id == wanted, asked
+
+
+def test_the_order_of_a_project_stays(open_at: Open) -> None:
+    shop, blog = open_at("shop"), open_at("blog")
+    store(shop, "the cache is warm")
+    for text in ("deploy with Helm on Mondays", "deploy by hand", "Helm is pinned", "deploy Helm"):
+        store(blog, text)
+    recall.search(blog, "x")
+    own = [hit.entry.id for hit in recall.search(blog, "deploy with Helm")]
+    assert [row.hit.entry.id for row in registry.search(shop, "deploy with Helm")] == own
 
 
 def test_an_index_that_came_with_a_copy_says_nothing(open_at: Open, tmp_path: Path) -> None:

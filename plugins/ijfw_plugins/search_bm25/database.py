@@ -98,19 +98,59 @@ def open_database(folder: Path) -> sqlite3.Connection:
     raise UnusableError("the index is replaced again and again")
 
 
+def open_to_read(folder: Path) -> sqlite3.Connection | None:
+    """The index's file, that can only be read; None where there is none that can be believed."""
+    from urllib.parse import quote
+
+    path = folder / NAME
+    if folder.is_symlink() or path.is_symlink() or not path.is_file():
+        return None
+    db = _connected(f"file:{quote(str(path))}?mode=ro", uri=True)
+    try:
+        db.execute("PRAGMA trusted_schema = OFF")
+        if _version(db) == SCHEMA and _meta(db, "mark") == _mark(folder):
+            return db
+    except sqlite3.DatabaseError as error:
+        if not is_broken(error):
+            db.close()
+            raise
+    db.close()
+    return None
+
+
+def in_memory(source: sqlite3.Connection | None) -> sqlite3.Connection:
+    """A copy of an index that is kept in memory; an empty one of None."""
+    db = _connected(":memory:")
+    try:
+        if source is None:
+            _bring_forward(db, "")
+        else:
+            source.backup(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
 def _opened(folder: Path) -> sqlite3.Connection:
     path = folder / NAME
     try:
         _make(folder, path)
     except OSError as error:
         raise UnusableError(f"no index: {error.strerror}") from error
-    db = sqlite3.connect(path, timeout=_BUSY_WAIT, isolation_level=None, check_same_thread=False)
+    db = _connected(str(path))
     try:
         _prepare(db, folder)
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _connected(name: str, *, uri: bool = False) -> sqlite3.Connection:
+    return sqlite3.connect(
+        name, timeout=_BUSY_WAIT, isolation_level=None, check_same_thread=False, uri=uri
+    )
 
 
 def _make(folder: Path, path: Path) -> None:
@@ -130,12 +170,16 @@ def _prepare(db: sqlite3.Connection, folder: Path) -> None:
     if check_schema(db) == SCHEMA:
         return
     with locked(folder):
-        first = _version(db) == 0
-        for step in range(_version(db), SCHEMA):
-            db.executescript(f"BEGIN IMMEDIATE; {_STEPS[step]} PRAGMA user_version = {step + 1};")
-            if first and step == 0:
-                db.execute("INSERT INTO meta VALUES ('mark', ?)", (_mark(folder),))
-            db.execute("COMMIT")
+        _bring_forward(db, _mark(folder))
+
+
+def _bring_forward(db: sqlite3.Connection, mark: str) -> None:
+    first = _version(db) == 0
+    for step in range(_version(db), SCHEMA):
+        db.executescript(f"BEGIN IMMEDIATE; {_STEPS[step]} PRAGMA user_version = {step + 1};")
+        if first and step == 0:
+            db.execute("INSERT INTO meta VALUES ('mark', ?)", (mark,))
+        db.execute("COMMIT")
 
 
 def check_schema(db: sqlite3.Connection) -> int:

@@ -4,12 +4,13 @@ import sqlite3
 from pathlib import Path
 
 from ijfw_hookspecs import Context, Hit, Query
-from ijfw_plugins.search_bm25 import order, question, watch
+from ijfw_plugins.search_bm25 import guest, order, question, watch
 from ijfw_plugins.search_bm25.database import (
     UnusableError,
     folder_of,
     is_broken,
     move_aside,
+    open_database,
 )
 from ijfw_plugins.search_bm25.index import Index
 from ijfw_plugins.search_bm25.rank import Ranker
@@ -22,6 +23,8 @@ def search(query: Query, context: Context) -> list[Hit] | None:
     if not context.folder or "staged" in query.tiers:
         return None
     folder = folder_of(context.folder)
+    if context.visiting:
+        return _visit(folder, query, context)
     if folder not in _open and not _wanted(folder, context):
         return None
     for _ in range(2):
@@ -37,6 +40,15 @@ def search(query: Query, context: Context) -> list[Hit] | None:
     return None
 
 
+def _visit(folder: Path, query: Query, context: Context) -> list[Hit] | None:
+    """What another project's memory answers, of which nothing is written."""
+    try:
+        return _answer(guest.visit(folder, context), query, context)
+    except (UnusableError, sqlite3.Error):
+        guest.leave(folder)
+        return None
+
+
 def _wanted(folder: Path, context: Context) -> bool:
     """Whether there is anything to index; nothing is written into a project without memory."""
     return folder.parent.is_dir() and (folder.exists() or bool(watch.states(context)))
@@ -48,7 +60,7 @@ def _index(folder: Path) -> Index:
         _forget(folder)
         known = None
     if known is None:
-        known = _open[folder] = Index(folder)
+        known = _open[folder] = Index(folder, open_database(folder))
     return known
 
 

@@ -15,7 +15,6 @@ from ijfw_plugins.search_bm25.database import (
     UnusableError,
     check_schema,
     locked,
-    open_database,
 )
 from ijfw_plugins.search_bm25.places import Places
 from ijfw_plugins.search_bm25.update import Update
@@ -27,11 +26,16 @@ WORDS = "1"  # of the rules that make terms; another value in the file makes it 
 
 
 class Index:
-    """One project's index. Every method may raise UnusableError or sqlite3.Error."""
+    """One project's index. Every method may raise UnusableError or sqlite3.Error.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: it lies in.
+        db: its file, opened.
+    """
+
+    def __init__(self, folder: Path, db: sqlite3.Connection) -> None:
         self.folder = folder
-        self.db = open_database(folder)
+        self.db = db
         self._path = str(folder / NAME)
         self._inode = _inode(self._path)
         self._unwatched = False  # whether there are entries that are in no file we watch
@@ -75,13 +79,19 @@ class Index:
         self._reload()
         if seen == self._files and not self._unwatched:
             return
-        with locked(self.folder):
-            if self.stale():
-                raise UnusableError("the index was deleted meanwhile")
+        with self._writing():
             self._reload()
             self._take_in(context, seen, looked)
             self._version = -1
             self._reload()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """The only one who writes."""
+        with locked(self.folder):
+            if self.stale():
+                raise UnusableError("the index was deleted meanwhile")
+            yield
 
     def over(self, when: float, in_the_past: bool) -> frozenset[int]:
         """The numbers of entries that do not hold at a time, in seconds since 1970.
