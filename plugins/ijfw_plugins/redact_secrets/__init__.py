@@ -79,10 +79,10 @@ def scan(forms: Forms, whole: bool) -> list[Piece]:
     words = way.words(lower)
     found = [(s, e, kind, "name-value") for s, e, kind in assignments(text, lower, words)]
     found += [(s, e, kind, "column") for s, e, kind in tables(text, lower, words)]
-    found += [(s, e, kind, "list") for s, e, kind in lists(text, lower, words)]
     if not whole:
         return found
-    found += [(s, e, kind, "printed") for s, e, kind in printed(text, words)]
+    found += [(s, e, kind, "list") for s, e, kind in lists(text, lower, words)]
+    found += [(s, e, kind, "printed") for s, e, kind in printed(text, lower, words)]
     matcher = Matcher(text, forms.flat, lower)
     for literal, wanted, _ in way.entries(words, forms):
         for rule in wanted:

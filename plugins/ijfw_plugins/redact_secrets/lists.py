@@ -8,24 +8,26 @@ from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.tables import GATE, ROWS, columns_of, found_in, is_secret
 from ijfw_plugins.redact_secrets.values import placeholder, prose_password, reference, token_like
 
-ACCOUNTS = ("users", "accounts", "creds", "credentials", "logins", "members", "admins", "passwords")
-_PARTS = 4000  # characters of a row
+ACCOUNTS = ("users", "accounts", "creds", "credentials", "logins", "admins", "passwords")
+# Ends of names in a list, behind their gates.
+ENDS = (
+    *(("pass", end) for end in ("password", "passwd", "pass")),
+    *((end, end) for end in ("pwd", "secret", "token", "key")),
+)
+WIDEST = 600  # characters of names in front of one
 
 _STRING = r"(?:\\*\"[^\"\\\n]{0,80}\\*\"|\\*'[^'\\\n]{0,80}\\*')"
 _HEAD = lazy(
-    rf"[\[(]\s{{0,12}}({_STRING}(?:\s{{0,12}},\s{{0,12}}{_STRING}){{1,40}}),?\s{{0,12}}[\])]"
+    rf"[\[(]\s{{0,12}}(?:({_STRING}(?:\s{{0,12}},\s{{0,12}}{_STRING}){{1,40}}),?\s{{0,12}}[\])]"
+    r"|[\"']((?:\w{1,30}, ?){1,12}\w{1,30})[\"'],\s{0,12}(?=[\[(]))"
 )
-_JOINED_HEAD = lazy(r"[\"']((?:\w{1,30}, ?){1,12}\w{1,30})[\"'],\s{0,12}(?=[\[(])")
+_END_OF_NAME = lazy(r"(?:, ?\w{1,30}){0,12}\\*[\"']\s{0,12}[,\])]")
 _ROW = lazy(r"[^\[\](){}]{0,40}?[\[(]{1,2}\s{0,12}(?=[\"'\\\d\w-])")
 _CELL = lazy(
     r"\s{0,24}(?:\\*\"([^\"\\\n]{0,400})\\*\"|\\*'([^'\\\n]{0,400})\\*'|[^\[\](){},\"'\n]{0,80})"
     r"\s{0,24}([,\])])"
 )
-_ACCOUNTS = lazy(
-    r"(?:users|accounts|creds|credentials|logins|members|admins|passwords)\w{0,12}[\"']?\s{0,4}(?::[^=\n]{0,40})?[=:]>?\s{0,4}[\[({]",
-    2,
-)
-_LOOP = lazy(r"for \w{1,20}, ?(?:pw|pwd|pass|passwd|password|secret|token) in ?[\[(]", 2)
+_OPENING = lazy(r"\w{0,12}[\"']?\s{0,4}(?::[^=\n]{0,40})?[=:]>?\s{0,4}[\[({]")
 _ACCOUNT = lazy(r"[\"']([^\"'\n]{1,80})[\"']\s{0,4}(,|:|=>)\s{0,4}[\"']([^\"'\n]{8,128})[\"']")
 _NOT_AN_ACCOUNT = lazy(
     r"(?:\w{0,12}_)?(?:id|uuid|guid|hash|sha\w*|etag|url|uri|path|file|version|name|date|time|arn|key|title|type|email|at)\Z",
@@ -43,55 +45,66 @@ _HTML_CELL = lazy(r"<t[hd]\b[^>]{0,120}>(?:<(?:code|b|kbd)>)?([^<]{0,400})", 2)
 def lists(text: str, lower: str, words: Set[str]) -> Iterator[Found]:
     """Every strong value in such lists; for the texts see `assignments`."""
     if not words.isdisjoint(GATE):
-        if ("[" in text or "(" in text) and ('"' in text or "'" in text):
-            yield from _rows(text)
+        ends = [word + mark for gate, word in ENDS if gate in words for mark in "\"'"]
+        heads = {start for end in ends if end in lower for start in _heads(text, lower, end)}
+        for start in sorted(heads):
+            yield from _rows(text, start)
         if "<td" in lower:
             yield from _html(text)
-    if any(name in lower for name in ACCOUNTS) or " in (" in lower or " in [" in lower:
-        yield from _accounts(text)
+    for name in words.intersection(ACCOUNTS):
+        yield from _accounts(text, lower, name)
 
 
-def _rows(text: str) -> Iterator[Found]:
-    """`["user", "password"]` and lists of as many values behind it."""
-    for pattern in (_HEAD, _JOINED_HEAD):
-        for head in pattern.finditer(text):
-            names = [name.strip(" \t\r\n\"'\\") for name in head.group(1).split(",")]
-            columns = columns_of(names)
-            at = head.end()
-            for _ in range(ROWS if columns else 0):
-                row = _ROW.match(text, at, at + 200)
-                if row is None:
-                    break
-                at, size = row.end(), 0
-                end = ","
-                while end == "," and size <= len(names):
-                    cell = _CELL.match(text, at, at + 1000)
-                    if cell is None:
-                        break
-                    group = 1 if cell.group(1) is not None else 2
-                    value = cell.group(group) or ""
-                    if size in columns and is_secret(value, *columns[size]):
-                        yield found_in(cell.start(group), value, columns[size][0])
-                    at, end, size = cell.end(), cell.group(3), size + 1
-                if end == ",":
-                    break
+def _heads(text: str, lower: str, end: str) -> Iterator[int]:
+    """Where lists of names start that hold one with such an end: ["user", "password"]."""
+    at = lower.find(end)
+    while at >= 0:
+        if _END_OF_NAME.match(text, at + len(end) - 1):
+            low = max(0, at - WIDEST)
+            start = max(text.rfind("[", low, at), text.rfind("(", low, at))
+            if start >= 0:
+                yield start
+        at = lower.find(end, at + len(end))
 
 
-def _accounts(text: str) -> Iterator[Found]:
-    """`[("lena", "..."), ...]` and `{"lena": "..."}` of accounts: passwords by the strict test."""
-    done = 0
-    for pattern in (_ACCOUNTS, _LOOP):
-        for opening in pattern.finditer(text):
-            at = max(opening.end(), done)
-            for _ in range(ROWS):
-                account = _ACCOUNT.search(text, at, at + 160)
-                if account is None or "\n\n" in text[at : account.start()]:
-                    break
-                name, value = account.group(1), account.group(3)
-                at = account.end()
-                if _typed(name, account.group(2), value):
-                    yield Found(account.start(3), account.end(3), "password")
-            done = at
+def _rows(text: str, start: int) -> Iterator[Found]:
+    """Lists of values behind the list of names that starts there."""
+    head = _HEAD.match(text, start, start + 4 * WIDEST)
+    if head is None:
+        return
+    names = [name.strip(" \t\r\n\"'\\") for name in (head.group(1) or head.group(2)).split(",")]
+    columns = columns_of(names)
+    at = head.end()
+    for _ in range(ROWS if columns else 0):
+        row = _ROW.match(text, at, at + 200)
+        if row is None:
+            return
+        at, nth, end = row.end(), 0, ","
+        while end == "," and nth <= len(names):
+            cell = _CELL.match(text, at, at + 1000)
+            if cell is None:
+                return
+            group = 1 if cell.group(1) is not None else 2
+            value = cell.group(group) or ""
+            if nth in columns and is_secret(value, *columns[nth]):
+                yield found_in(cell.start(group), value, columns[nth][0])
+            at, end, nth = cell.end(), cell.group(3), nth + 1
+
+
+def _accounts(text: str, lower: str, name: str) -> Iterator[Found]:
+    """`users = [("lena", "..."), ...]` and `{"lena": "..."}`: passwords by the strict test."""
+    at = lower.find(name)
+    while at >= 0:
+        opening = _OPENING.match(text, at + len(name))
+        at = opening.end() if opening else at + len(name)
+        for _ in range(ROWS if opening else 0):
+            account = _ACCOUNT.search(text, at, at + 160)
+            if account is None or "\n\n" in text[at : account.start()]:
+                break
+            at = account.end()
+            if _typed(account.group(1), account.group(2), account.group(3)):
+                yield Found(account.start(3), account.end(3), "password")
+        at = lower.find(name, at)
 
 
 def _typed(name: str, sign: str, value: str) -> bool:

@@ -1,5 +1,6 @@
 """What a command that names a secret prints: the line below it, in a session with its prompt."""
 
+import re
 from collections.abc import Iterator, Set
 
 from ijfw_plugins.redact_secrets.assign import Found
@@ -14,16 +15,18 @@ from ijfw_plugins.redact_secrets.values import (
     token_like,
 )
 
-GATE = frozenset({"pass", "pwd", "secret", "token", "key", "cred", "rand"})
-MARKS = ("$", "#", "%", ">", "❯", "➜", "λ", "In [")  # the end of a prompt
+GATE = ("pass", "pwd", "secret", "token", "key", "cred")
+# A text without one of these shows no session: ends of prompts that code seldom holds.
+PROMPTS = ("$ ", "]# ", "~# ", "\n> ", ">>> ", "PS ", "In [", "79> ", "sql> ", "gdb")
+SIGNS = ("❯ ", "➜ ", "λ ")
+BEFORE = 400  # characters of a command in front of the name of a secret
 LONGEST = 4000  # characters of a value
 
 _SESSION = lazy(
-    r"^(?:[\w.@:~/\\()\[\] -]{0,60}[$#%❯➜λ]|(?:PS )?[\w.:~/\\ -]{0,60}>{1,3}|\([a-z]{2,8}\)"
+    r"(?:[\w.@:~/\\()\[\] -]{0,60}[$#%❯➜λ]|(?:PS )?[\w.:~/\\ -]{0,60}>{1,3}|\([a-z]{2,8}\)"
     r"|In \[\d{1,4}\]:|irb[^\n>]{0,20}>|\+) ?(?=[^\s#])([^\n]{4,400})\r?\n"
     r"(?:=> |Out\[\d{1,4}\]: |\$\d{1,3} = (?:0x[0-9a-f]+ )?|\d\) |[ \t⎿│|]{1,8})?"
-    r"([\"'`]?)([^\s\"'`]{8,4000})\2[ \t\r│|]{0,8}$",
-    8,  # re.M
+    r"([\"'`]?)([^\s\"'`]{8,4000})\2[ \t\r│|]{0,8}(?:\n|\Z)",
 )
 _NAME = lazy(r"[A-Za-z][\w.-]{2,80}")
 # Commands whose output is a name, a digest or an identifier although a secret is named in them.
@@ -46,18 +49,37 @@ _PRINTS = lazy(
 )
 
 
-def printed(text: str, words: Set[str]) -> Iterator[Found]:
-    """Values alone on the line below a command that reads or makes a secret; `words` are the gates
-    that stand in the text."""
-    if "\n" not in text or words.isdisjoint(GATE) or not any(mark in text for mark in MARKS):
+def printed(text: str, lower: str, words: Set[str]) -> Iterator[Found]:
+    """Values alone on the line below a command that reads or makes a secret; for the texts see
+    `assignments`."""
+    if words.isdisjoint(GATE) or "\n" not in text:
         return
-    for match in _SESSION.finditer(text):
-        command, value = match.group(1), match.group(3)
-        if _OTHER.match(command) or placeholder(value) or reference(value, True):
-            continue
-        kind = _kind(command)
-        if kind and _strong(value, kind):
-            yield Found(match.start(3), match.end(3), kind)
+    signs = PROMPTS if text.isascii() else PROMPTS + SIGNS
+    if not (text.startswith(">") or any(mark in text for mark in signs)):
+        return
+    done: set[int] = set()
+    for word in words.intersection(GATE):
+        at = lower.find(word)
+        while at >= 0:
+            end = lower.find("\n", at)
+            if end < 0:
+                break
+            start = lower.rfind("\n", max(0, at - BEFORE), at) + 1
+            match = _SESSION.match(text, start, end + LONGEST) if start not in done else None
+            done.add(start)
+            if match:
+                yield from _below(match)
+            at = lower.find(word, end)
+
+
+def _below(match: re.Match[str]) -> Iterator[Found]:
+    """The value on the line below a command, where it is a secret."""
+    command, value = match.group(1), match.group(3)
+    if _OTHER.match(command) or placeholder(value) or reference(value, True):
+        return
+    kind = _kind(command)
+    if kind and _strong(value, kind):
+        yield Found(match.start(3), match.end(3), kind)
 
 
 def _kind(command: str) -> str:
