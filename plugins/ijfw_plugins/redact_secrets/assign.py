@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Set
 from typing import NamedTuple
 
-from ijfw_plugins.redact_secrets.keywords import keywords
+from ijfw_plugins.redact_secrets.keywords import ENDS, keywords
 from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.names import name_kind
 from ijfw_plugins.redact_secrets.values import (
@@ -41,12 +41,14 @@ _JOIN = lazy(
          (?:[ \t]{0,4}|(?:,?[ ][a-z][\w ,()-]{1,46})?:[ \t]{0,4}(?=\r?\n\S)
            |(?:[ ][a-z][\w ()-]{1,46}(?=:))?:?[ \t]{0,4}(?=\r?\n\r?\n))
          \r?\n(?:\r?\n)?(?:```\w{0,10}\r?\n)?[ \t]{0,24}(?=\S{8,300}[ \t]{0,8}(?:\r?\n|\Z)))
-     |(?P<pair>\\*["']?[ \t]{0,4}(?:(?:[:=][ \t]{0,4})?[,{]\s{0,40}|\s{1,40}|:[ \t]{0,4}\r?\n[ \t]{1,40})
-         -?[ \t]{0,4}
-         (?:\\*["']?[A-Za-z][\w-]{1,24}\\*["']?[ \t]{0,12}[:=][ \t]{0,4}
-            (?:\\*["'][^"'\\\n]{0,80}\\*["']|[\w.-]{1,24}|\{[^{}\n]{0,60}\}|\n[ \t]{1,20}type:[ ]\w{1,12})
-            [ \t]{0,4}(?:,\s{0,40}|\r?\n[ \t]{0,40})){0,5}?
-         \\*["']?(?:[A-Za-z]{0,12}[Vv]alue|val|default|content|example)\\*["']?[ \t]{0,12}[:=][ \t]{0,4})
+     |(?P<pair>\\*["']?[ \t]{0,4}
+         (?:(?:[:=][ \t]{0,4})?[,{]\s{0,40}|\s{1,40}|:[ \t]{0,4}\r?\n[ \t]{1,40})-?[ \t]{0,4}
+         (?:\\*+["']?[A-Za-z][\w-]{1,24}+\\*+["']?[ \t]{0,12}+[:=][ \t]{0,4}+
+            (?:\\*+["'][^"'\\\n]{0,80}+\\*+["']|[\w.-]{1,24}+|\{[^{}\n]{0,60}+\}
+              |\n[ \t]{1,20}type:[ ]\w{1,12}+)
+            [ \t]{0,4}+(?:,\s{0,40}+|\r?\n[ \t]{0,40}+)){0,5}?
+         \\*["']?(?:[A-Za-z]{0,12}[Vv]alue|val|default|content|example)
+         \\*["']?[ \t]{0,12}[:=][ \t]{0,4})
      |(?P<row>\\*["']\r?\n[ \t]{0,8}\d{1,4}\)[ ](?=\\*["']))
      |(?P<op>(?:[ ]\[[^\[\]\n]{1,24}\](?=:))?(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}
          (?:(?:\|\||[?+])?={1,3}|=>|:=?(?![:?])|:-(?!>)|->|<-(?=[ ]?["'])|::[ ](?=[A-Za-z0-9+/]{12})|→|➜|⇒|\?[ ][…›»][ ]|：|[|│┃║])
@@ -139,10 +141,10 @@ def assignments(text: str, lower: str, words: Set[str]) -> Iterator[Found]:
             continue
         reader = _Reader(text)
         join, size = _JOIN.match, len(keyword)
-        back = not keyword[-1].isalnum()
+        back, ends = not keyword[-1].isalnum(), keyword in ENDS
         while at >= 0:
             after = at + size
-            match = join(text, after - back)
+            match = None if ends and _goes_on(text, after) else join(text, after - back)
             if match and not reader.skips(at, match):
                 value = match.end()
                 found = reader.judge(at, match) if value not in seen else None
@@ -150,6 +152,12 @@ def assignments(text: str, lower: str, words: Set[str]) -> Iterator[Found]:
                     seen.add(value)
                     yield found
             at = where.find(keyword, after)
+
+
+def _goes_on(text: str, at: int) -> bool:
+    """Whether a word goes on here, in letters of the same case."""
+    pair = text[at - 1 : at + 1]
+    return len(pair) == 2 and pair.isalpha() and (pair.islower() or pair.isupper())
 
 
 class _Reader:

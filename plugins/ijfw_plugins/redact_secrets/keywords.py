@@ -61,6 +61,9 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
     ),
 }
 PLAIN = tuple((keyword.strip("_= "), keyword) for keyword in KEYWORDS[""])  # word, keyword
+_NTH = {word: nth for nth, (word, _) in enumerate(PLAIN)}
+# Keywords that end a word of a name: what goes on in letters is another word, mostly a path.
+ENDS = ("_pat", "-pat", ".pat", "_pw")
 FOREIGN = (
     *("пароль", "Пароль", "密码", "密碼", "口令", "密钥", "密鑰", "令牌", "パスワード", "비밀번호"),
     *("schlüssel", "Schlüssel", "clé", "jeton", "Jeton", "ключ", "токен"),
@@ -82,7 +85,7 @@ FOREIGN = (
 
 def keywords(text: str, lower: str, words: Set[str]) -> list[str]:
     """Those that the text may hold; `lower` and `words` as for `assignments`."""
-    found = [keyword for word, keyword in PLAIN if word in words] if words else []
+    found = [PLAIN[nth][1] for nth in sorted(_NTH[word] for word in words if word in _NTH)]
     for gate, held in KEYWORDS.items():
         if gate and gate in lower:
             found += held
