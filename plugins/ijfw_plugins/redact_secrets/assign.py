@@ -5,7 +5,7 @@ and value.
 """
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ijfw_plugins.redact_secrets.keywords import ENDS, keywords
@@ -128,7 +128,7 @@ class Found(NamedTuple):
     kind: str
 
 
-def assignments(text: str, lower: str, words: Set[str]) -> Iterator[Found]:
+def assignments(text: str, lower: str, words: set[str]) -> Iterator[Found]:
     """Every strong value with a secret name in `text`.
 
     `lower` is the text in lower case, `words` what of the words in it opens a gate.

@@ -1,7 +1,5 @@
 """The keywords around which a text is searched for names of secrets."""
 
-from collections.abc import Set
-
 # What a name holds that means a secret, below a part of it that is looked for first.
 KEYWORDS: dict[str, tuple[str, ...]] = {
     "": (
@@ -83,7 +81,7 @@ FOREIGN = (
 )
 
 
-def keywords(text: str, lower: str, words: Set[str]) -> list[str]:
+def keywords(text: str, lower: str, words: set[str]) -> list[str]:
     """Those that the text may hold; `lower` and `words` as for `assignments`."""
     found = [PLAIN[nth][1] for nth in sorted(_NTH[word] for word in words if word in _NTH)]
     for gate, held in KEYWORDS.items():

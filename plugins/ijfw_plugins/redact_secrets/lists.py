@@ -1,7 +1,7 @@
 """Secrets in lists of code and JSON: a list of names with lists of values, accounts with their
 passwords, rows of HTML tables."""
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 
 from ijfw_plugins.redact_secrets.assign import Found
 from ijfw_plugins.redact_secrets.lazy import lazy
@@ -42,7 +42,7 @@ _HTML_ROW = lazy(
 _HTML_CELL = lazy(r"<t[hd]\b[^>]{0,120}>(?:<(?:code|b|kbd)>)?([^<]{0,400})", 2)
 
 
-def lists(text: str, lower: str, words: Set[str]) -> Iterator[Found]:
+def lists(text: str, lower: str, words: set[str]) -> Iterator[Found]:
     """Every strong value in such lists; for the texts see `assignments`."""
     if not words.isdisjoint(GATE):
         ends = [word + mark for gate, word in ENDS if gate in words for mark in "\"'"]

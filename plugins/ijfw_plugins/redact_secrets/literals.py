@@ -5,7 +5,7 @@ one pass of an Aho-Corasick automaton where `ahocorasick_rs` is installed (the e
 enough has been read to make up for building it.
 """
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -139,7 +139,7 @@ class _Gates:
             self._heads.setdefault(gate[:_HEAD], []).append(gate)
         self._known: dict[str, list[str]] = {}
 
-    def inside(self, words: set[str]) -> Set[str]:
+    def inside(self, words: set[str]) -> set[str]:
         """The gates inside any of these words."""
         known = self._known
         new = words.difference(known)
@@ -178,11 +178,11 @@ def _gates() -> _Gates:
 class Words:
     """By the words of a text."""
 
-    def words(self, lower: str) -> Set[str]:
+    def words(self, lower: str) -> set[str]:
         """The gates in a text in lower case."""
         return _gates().inside(set(lower.translate(_WORDS).split()))
 
-    def entries(self, words: Set[str], forms: Forms) -> list[Entry]:
+    def entries(self, words: set[str], forms: Forms) -> list[Entry]:
         """The literals in a text, in the order of the tables; `words` is of the same text."""
         known = index()
         numbers = known.loose_in(forms.flat)
@@ -208,12 +208,12 @@ class Automaton:
             self._patterns, implementation=module.Implementation.ContiguousNFA
         )
 
-    def words(self, lower: str) -> Set[str]:
+    def words(self, lower: str) -> set[str]:
         """The literals in a text in lower case."""
         found = self._automaton.find_matches_as_indexes(lower, overlapping=True)
         return {self._patterns[n] for n in {match[0] for match in found}}
 
-    def entries(self, words: Set[str], forms: Forms) -> list[Entry]:
+    def entries(self, words: set[str], forms: Forms) -> list[Entry]:
         """The literals in a text, in the order of the tables; `words` is of the same text."""
         known = index()
         numbers = {n for word in words for n in self._of_pattern[word]}

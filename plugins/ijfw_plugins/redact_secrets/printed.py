@@ -1,7 +1,7 @@
 """What a command that names a secret prints: the line below it, in a session with its prompt."""
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 
 from ijfw_plugins.redact_secrets.assign import Found
 from ijfw_plugins.redact_secrets.lazy import lazy
@@ -49,7 +49,7 @@ _PRINTS = lazy(
 )
 
 
-def printed(text: str, lower: str, words: Set[str]) -> Iterator[Found]:
+def printed(text: str, lower: str, words: set[str]) -> Iterator[Found]:
     """Values alone on the line below a command that reads or makes a secret; for the texts see
     `assignments`."""
     if words.isdisjoint(GATE) or "\n" not in text:

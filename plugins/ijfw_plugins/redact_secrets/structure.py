@@ -1,7 +1,7 @@
 """Secrets of several lines or values: private keys, cookies, Kubernetes Secrets, private tags."""
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 
 from ijfw_plugins.redact_secrets.assign import Found
 from ijfw_plugins.redact_secrets.forms import Forms
@@ -73,7 +73,7 @@ _DISCORD = lazy(
 )
 
 
-def structures(forms: Forms, words: Set[str]) -> Iterator[Found]:
+def structures(forms: Forms, words: set[str]) -> Iterator[Found]:
     """Every secret of these shapes; `words` is what of the words of a text opens a gate."""
     text, lower, runs = forms.text, forms.lower, forms.runs
     if "private" in words:

@@ -1,6 +1,6 @@
 """Secrets in columns: a row of names, then rows of values. CSV, Markdown, psql, SQL INSERT."""
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 
 from ijfw_plugins.redact_secrets.assign import Found, strong
 from ijfw_plugins.redact_secrets.lazy import lazy
@@ -29,7 +29,7 @@ _CELL = lazy(
 _NEXT = lazy(r"\s{0,40},\s{0,40}\(")
 
 
-def tables(text: str, lower: str, words: Set[str]) -> Iterator[Found]:
+def tables(text: str, lower: str, words: set[str]) -> Iterator[Found]:
     """Every strong value in a column with a secret name; for the texts see `assignments`."""
     if words.isdisjoint(GATE):
         return
