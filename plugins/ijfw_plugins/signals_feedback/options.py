@@ -50,15 +50,14 @@ _SPELT = re.compile(
     r"\b(option|approach|variant|choice|number|variante|möglichkeit|opción|solution)"
     r" (one|two|three|eins|zwei|drei|uno|dos|tres|une?|deux|trois)\b"
 )
-_DIGIT = {
-    **{"one": "1", "eins": "1", "uno": "1", "un": "1", "une": "1"},
-    **{"two": "2", "zwei": "2", "dos": "2", "deux": "2"},
-    **{"three": "3", "drei": "3", "tres": "3", "trois": "3"},
-}
+_DIGIT = dict.fromkeys(["one", "eins", "uno", "un", "une"], "1")
+_DIGIT |= dict.fromkeys(["two", "zwei", "dos", "deux"], "2")
+_DIGIT |= dict.fromkeys(["three", "drei", "tres", "trois"], "3")
 # "Boring: a cron entry. Fancy: a workflow engine."
 _NAMED = re.compile(
     r"(?:^|(?<=[.;\n] ))[ \t]*(?:[-*•][ \t]*)?[*_]{0,2}"
-    r"(?P<label>[^\W\d_][\w-]{1,20}(?: [\w-]{1,20})?)[*_]{0,2}:[*_]{0,2}[ \t]+(?P<text>[^.;\n]{3,200})",
+    r"(?P<label>[^\W\d_][\w-]{1,20}(?: [\w-]{1,20})?)"
+    r"[*_]{0,2}:[*_]{0,2}[ \t]+(?P<text>[^.;\n]{3,200})",
     re.M,
 )
 # A single letter or number; "a" only where it is no article.
