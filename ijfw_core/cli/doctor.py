@@ -70,6 +70,8 @@ def status(ctx: click.Context, as_json: bool) -> None:
     if found.model.state != "off":
         wanted = found.model
         say(f"model {wanted.model}: {wanted.state} ({wanted.detail}){wanted.waits}")
+    if found.on_prompt:
+        say(f"recall on a prompt: {found.on_prompt}")
     say()
     rows = [
         (

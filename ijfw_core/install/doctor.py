@@ -3,7 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from ijfw_core.errors import IjfwError
-from ijfw_core.install import checks, checks_dream, checks_files, checks_hooks, checks_model
+from ijfw_core.install import (
+    checks,
+    checks_dream,
+    checks_files,
+    checks_hooks,
+    checks_model,
+    checks_recall,
+)
 from ijfw_core.install.checks import Check, Examined
 
 # In the order in which a person should mend things.
@@ -20,6 +27,7 @@ STEPS: tuple[tuple[str, Callable[[Examined], Iterable[Check]]], ...] = (
     ("ledger", checks_files.unfinished),
     ("dream", checks_dream.dreams),
     ("model", checks_model.model),
+    (checks_recall.NAME, checks_recall.prompts),
     ("files", checks_files.foreign),
 )
 

@@ -9,7 +9,7 @@ import msgspec
 
 from ijfw_core.dream import state as dreams
 from ijfw_core.errors import IjfwError
-from ijfw_core.install import checks_model, connected
+from ijfw_core.install import checks_model, checks_recall, connected
 from ijfw_core.install.checks_model import ModelStatus
 from ijfw_core.install.setup import Place
 from ijfw_core.live import consent, greeting, sessions, spool
@@ -64,6 +64,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     platforms: tuple[PlatformStatus, ...]
     projects: tuple[ProjectStatus, ...]
     model: ModelStatus = ModelStatus()
+    on_prompt: str = ""  # what a prompt brings; "" where recall on a prompt is off
 
 
 def read(home: Path, adapters: Iterable[GuardedAdapter], here: Roots | None) -> Status:
@@ -74,6 +75,7 @@ def read(home: Path, adapters: Iterable[GuardedAdapter], here: Roots | None) -> 
         platforms=tuple(platform_status(home, adapter, here) for adapter in adapters),
         projects=tuple(project_status(place, here) for place in places),
         model=_model(home, here),
+        on_prompt=_on_prompt(home, here),
     )
 
 
@@ -82,6 +84,13 @@ def _model(home: Path, here: Roots | None) -> ModelStatus:
         return checks_model.read(home, os.environ, here)
     except (OSError, IjfwError) as error:
         return ModelStatus(model="unknown", state="not asked", detail=str(error))
+
+
+def _on_prompt(home: Path, here: Roots | None) -> str:
+    try:
+        return checks_recall.read(home, os.environ, here)
+    except (OSError, IjfwError):
+        return ""  # settings that cannot be read are told where they are read first
 
 
 def known_places(home: Path, here: Roots | None) -> list[Roots]:

@@ -86,6 +86,16 @@ def stale(place: Roots, *, wanted: bool) -> bool:
         return True
 
 
+def count(place: Roots) -> int:
+    """How many memories the index of a project can bring; -1 where there is none that counts."""
+    try:
+        index, meta = reader.opened(os.fsencode(place.home), os.fsencode(path_of(place)))
+        index.close()
+        return int(meta["count"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return -1
+
+
 def pack(project: "Project", greeted: Sequence[str]) -> bytes:
     """The bytes of the index. Raises IjfwError, and OSError where there can be no key."""
     place, recall = project.roots, project.config.recall
@@ -105,6 +115,7 @@ def pack(project: "Project", greeted: Sequence[str]) -> bytes:
         "budget": recall.on_prompt_budget,
         "score": recall.on_prompt_score,
         "entries": ENTRIES,
+        "count": len(kept),
         "open": _escaped(f"{MARK_OPEN}\n{INTRO}\n"),
         "close": _escaped(f"\n{MARK_CLOSE}"),
         "greeted": b"".join(map(_name, greeted)),

@@ -1,7 +1,8 @@
 """The hook against a bare interpreter of the same venv, as the agent sees it: until EOF and exit.
 
 Bars, medians of interleaved pairs: uninteresting 0.9x, interesting 1.0x, 2 MB 1.2x, session start
-1.3x, a burst of 20 at once 1.3x of a burst of bare interpreters; CPU of the child 7x.
+1.3x, a burst of 20 at once 1.3x of a burst of bare interpreters; CPU of the child 7x. With recall on a
+prompt, of a memory of 10,000 entries: 2x, whether it says something or not.
 """
 
 import ctypes
@@ -19,6 +20,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from ijfw_core.live import consent, drain, known, manifest, spool
+from ijfw_core.project import open_project
+from ijfw_core.recall import prelude, transfer
 from ijfw_core.storage import roots
 
 BARE = (sys.executable, "-c", "pass")
@@ -52,19 +55,24 @@ class Setup(NamedTuple):
         return json.dumps({**common, **fields}, separators=(",", ":")).encode()
 
 
-@pytest.fixture(scope="module")
-def ready(tmp_path_factory: pytest.TempPathFactory) -> Setup:
-    """What `ijfw setup` and a yes leave behind."""
-    folder = tmp_path_factory.mktemp("bench")
+def set_up(folder: Path, config: str = "") -> Setup:
+    """What `ijfw setup` and a yes leave behind in a folder."""
     home, project = folder / "home" / ".ijfw", folder / "shop"
     (project / ".git").mkdir(parents=True)
     home.mkdir(parents=True)
+    (home / "config.toml").write_text(config)
     env = {"HOME": str(home.parent), "PATH": os.environ["PATH"], "IJFW_HOME": str(home)}
     manifest.install(home, env)
     place = roots.find(project, env)
     consent.decide(place, True, datetime.now(UTC))
     known.update(home, place)
     return Setup(home, project, env)
+
+
+@pytest.fixture(scope="module")
+def ready(tmp_path_factory: pytest.TempPathFactory) -> Setup:
+    """What `ijfw setup` and a yes leave behind."""
+    return set_up(tmp_path_factory.mktemp("bench"))
 
 
 @pytest.fixture(autouse=True)
@@ -75,8 +83,14 @@ def only_on_purpose(benchmark: Any) -> None:
         pytest.skip("a measurement: pytest tests/benchmarks --benchmark-enable")
 
 
-def wall(commands: Sequence[Sequence[str]], data: bytes, env: dict[str, str]) -> float:
-    """Seconds until all of these commands, started at once, have closed stdout and ended."""
+def wall(
+    commands: Sequence[Sequence[str]],
+    data: bytes,
+    env: dict[str, str],
+    printed: list[bytes] | None = None,
+) -> float:
+    """Seconds until all of these commands, started at once, have closed stdout and ended; what
+    they printed is added to `printed`."""
     started = time.perf_counter()
     running = []
     for command in commands:
@@ -88,9 +102,11 @@ def wall(commands: Sequence[Sequence[str]], data: bytes, env: dict[str, str]) ->
         process.stdin.write(data)  # in large pieces, as Node does; communicate() writes 4 KB a turn
         process.stdin.close()
         process.stdin = None
-    for process in running:
-        process.communicate()
-    return time.perf_counter() - started
+    said = [process.communicate()[0] for process in running]
+    seconds = time.perf_counter() - started
+    if printed is not None:
+        printed += said
+    return seconds
 
 
 def ratio(ours: Callable[[], float], bare: Callable[[], float], rounds: int) -> float:
@@ -138,6 +154,58 @@ def test_one_hook(
     measured = ratio(run, lambda: wall([BARE], b"", ready.env), rounds=25)
     benchmark.pedantic(run, rounds=3)
     check(benchmark, f"hook, {name}", measured, bar)
+
+
+MEMORY = 10_000  # entries
+LOG = "\n".join(f"line {n} of module{n}.thing_{n} at src/path{n}/file{n}.ts:12" for n in range(150))
+ASKS = {
+    "silent": ("No, don't use unittest. From now on use pytest.", False),
+    "speaks": ("what does frobnicate_3 need in handler3.py before the widget3?", True),
+    "8 KB, speaks": (f"please look at this output:\n{LOG}\nwidget3 frobnicate_3", True),
+}
+
+
+@pytest.fixture(scope="module")
+def recalling(tmp_path_factory: pytest.TempPathFactory) -> Setup:
+    """The same with recall on a prompt and a large memory."""
+    config = "[recall]\non_prompt = true\n[prelude]\nbudget = 0\n"
+    ready = set_up(tmp_path_factory.mktemp("recalling"), config)
+    project = open_project(ready.project, ready.env)
+    rows = (
+        {
+            "type": "observation",
+            "summary": f"the widget{n} needs gadget{n * 7} before frobnicate_{n}",
+            "content": f"some more words about it, in handler{n}.py",
+        }
+        for n in range(MEMORY)
+    )
+    transfer.import_lines(project, [json.dumps(row).encode() for row in rows])
+    prelude.write(project)
+    return ready
+
+
+@pytest.mark.benchmark(group="hook")
+@pytest.mark.parametrize("name", list(ASKS))
+def test_recall_on_a_prompt(recalling: Setup, benchmark: Any, name: str) -> None:
+    prompt, speaks = ASKS[name]
+    line, rounds = recalling.line("UserPromptSubmit"), iter(range(10_000))
+
+    def run() -> float:
+        session = f"{name}{next(rounds)}"
+        greeted = recalling.home / "run" / "greeted"
+        greeted.mkdir(parents=True, exist_ok=True)
+        (greeted / f"claude-code-{session}".encode().hex()).touch(0o600)
+        fields = {"prompt": prompt, "prompt_id": "p1"}
+        data = recalling.payload("UserPromptSubmit", {**fields, "session_id": session})
+        printed: list[bytes] = []
+        seconds = wall([line], data, recalling.env, printed)
+        assert bool(printed[0]) is speaks
+        drain.wait_for_children(recalling.home, 30)
+        return seconds
+
+    measured = ratio(run, lambda: wall([BARE], b"", recalling.env), rounds=25)
+    benchmark.pedantic(run, rounds=3)
+    check(benchmark, f"hook, recall on a prompt, {name}", measured, 2)
 
 
 @pytest.mark.benchmark(group="hook")

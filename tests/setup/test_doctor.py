@@ -331,3 +331,26 @@ def test_status_counts_what_waits(ready: Any) -> None:
 def test_help_has_examples(computer: Any) -> None:
     for command in ("doctor", "status"):
         assert "Example:" in computer.ok(command, "--help").out
+
+
+def test_recall_on_a_prompt_is_told_where_it_is_on(ready: Any) -> None:
+    name = "recall on a prompt"
+
+    def told() -> list[str]:
+        checks = ready.ok("doctor", "--json").json["checks"]
+        return [check["detail"] for check in checks if check["name"] == name]
+
+    assert told() == []
+    assert ready.ok("status", "--json").json["on_prompt"] == ""
+    (ready.ours / "config.toml").write_text("[recall]\non_prompt = true\n")
+    (detail,) = told()
+    assert "silent until the next prompt" in detail
+    ready.ok("remember", "zebra_store wants ZEBRA_KEY")
+    (detail,) = told()
+    assert detail == "on: 2 memories in its index"
+    assert f"{name}: on: 2 memories" in ready.ok("status").out
+    for path in (ready.project / ".ijfw/memory").glob("*.md"):
+        path.write_text(path.read_text() + "\n")
+    assert "made anew" in told()[0]
+    ready.ok("consent", "no")
+    assert "no consent" in told()[0]
