@@ -57,7 +57,7 @@ class CopilotCli:
             "pre_compact",
             "session_end",
         ),
-        inject_at=("session_start",),
+        inject_at=("session_start", "prompt"),
         transcript=True,
         exit_code=True,
         session_end_budget_ms=HOOK_SECONDS * 1000,

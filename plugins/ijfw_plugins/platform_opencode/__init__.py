@@ -42,7 +42,7 @@ class OpenCode:
     name = NAME
     caps = Caps(
         events=("session_start", "prompt", "tool_end", "turn_end"),
-        inject_at=("session_start",),
+        inject_at=("session_start", "prompt"),
         transcript=True,
         exit_code=True,
         session_end_budget_ms=0,

@@ -63,7 +63,8 @@ def human(text: str) -> str:
 
 def render(event: str, reply: Reply) -> str:
     """JSON for our plugin: what goes into the system prompt, and what the person is shown."""
-    if EVENT_NAMES.get(event) != "session_start" or not (reply.context or reply.user_note):
+    told = EVENT_NAMES.get(event) in ("session_start", "prompt")
+    if not told or not (reply.context or reply.user_note):
         return ""
     answer = {"context": reply.context, "note": reply.user_note}
     return msgspec.json.encode({k: v for k, v in answer.items() if v}).decode()

@@ -38,18 +38,22 @@ const text = (out) => typeof out?.output === "string" ? out.output
 
 export const Ijfw = async ({ client, directory }) => {
   const began = new Map() // session -> the promise of its memory
+  const brought = new Map() // session -> the promise of what its prompts brought, in their order
   const helpers = new Set() // sessions that an agent started
   const about = (session) => ({ session_id: session, cwd: directory, timestamp: Date.now() })
 
+  // What the model is told of an answer; a person is shown the note.
+  const shown = (out) => {
+    try {
+      const reply = JSON.parse(out || "{}")
+      if (reply.note) client?.tui?.showToast?.({ body: { message: reply.note, variant: "info" } })?.catch?.(() => {})
+      return reply.context ?? ""
+    } catch { return "" }
+  }
+
   const begin = (session) => {
     if (!session || helpers.has(session)) return Promise.resolve("")
-    if (!began.has(session)) began.set(session, tell("session.start", about(session), true).then((out) => {
-      try {
-        const reply = JSON.parse(out || "{}")
-        if (reply.note) client?.tui?.showToast?.({ body: { message: reply.note, variant: "info" } })?.catch?.(() => {})
-        return reply.context ?? ""
-      } catch { return "" }
-    }))
+    if (!began.has(session)) began.set(session, tell("session.start", about(session), true).then(shown))
     return began.get(session)
   }
 
@@ -61,8 +65,13 @@ export const Ijfw = async ({ client, directory }) => {
     },
     "chat.message": async (input, output) => {
       if (helpers.has(input?.sessionID)) return
-      begin(input.sessionID)
-      tell("chat.message", { ...about(input.sessionID), turn_id: output?.message?.id, prompt: typed(output?.parts) })
+      const session = input.sessionID
+      const said = { ...about(session), turn_id: output?.message?.id, prompt: typed(output?.parts) }
+      const before = Promise.all([brought.get(session) ?? [], begin(session)])
+      brought.set(session, before.then(async ([all]) => {
+        const context = shown(await tell("chat.message", said, true))
+        return context ? [...all, context] : all
+      }))
     },
     "tool.execute.after": async (input, output) => {
       if (input?.tool !== "bash") return // the export has all; what failed may be noted at once
@@ -76,6 +85,7 @@ export const Ijfw = async ({ client, directory }) => {
     "experimental.chat.system.transform": async (input, output) => {
       const memory = await begin(input?.sessionID)
       if (memory) output.system.push(memory)
+      output.system.push(...await (brought.get(input?.sessionID) ?? []))
     },
   }
 }
