@@ -250,12 +250,13 @@ def refers(entry: Entry, links: Sequence[str]) -> bool:
 
 def _hit(ranker: Ranker, one: Found, stems: Sequence[str]) -> Hit:
     parts = {name: round(value, 6) for name, value in one.parts.items()}
+    parts["coverage"] = round(ranker.coverage(one.n), 4)
     return Hit(
         entry=one.entry,
         score=round(one.score, 6),
         snippet=snippet(one.entry, stems),
         retriever=NAME,
-        parts={**parts, "coverage": round(ranker.coverage(one.n), 4)},
+        parts=parts,
     )
 
 

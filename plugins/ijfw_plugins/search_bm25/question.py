@@ -76,7 +76,8 @@ def ask(db: sqlite3.Connection, count: int, query: Query, context: Context) -> Q
 
 def _is_strange(terms: Sequence[Term], heads: set[str]) -> bool:
     """Whether memory has less than half of the words that say what is asked."""
-    said = [bool(term.number) for term in terms if term.text in heads - words.ASKING]
+    wanted = heads - words.ASKING
+    said = [bool(term.number) for term in terms if term.text in wanted]
     return 2 * sum(said) < len(said)
 
 

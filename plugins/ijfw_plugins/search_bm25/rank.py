@@ -117,7 +117,8 @@ class Ranker:
         """The share of the question's weight whose terms stand in the entry itself."""
         covered = 0.0
         for term, postings in self._asked:
-            if postings.has(number):
+            members = postings.members
+            if number in members if members is not None else postings.has(number):
                 covered += term.weight
         return covered / (self.question.total or 1.0)
 
