@@ -29,7 +29,7 @@ def _entries(way: Any, text: str) -> list[literals.Entry]:
 
 def _keywords(way: Any, text: str) -> list[str]:
     lower = Forms(text).lower
-    return keywords.keywords(text, lower, way.words(lower))
+    return keywords.present(text, lower, way.words(lower))
 
 
 @settings(max_examples=150, deadline=None)

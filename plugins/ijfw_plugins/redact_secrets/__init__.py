@@ -15,6 +15,7 @@ from ijfw_hookspecs import Context, Span, hookimpl
 from ijfw_plugins.redact_secrets import rules
 from ijfw_plugins.redact_secrets.assign import assignments
 from ijfw_plugins.redact_secrets.forms import Forms
+from ijfw_plugins.redact_secrets.keywords import present
 from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.lists import lists
 from ijfw_plugins.redact_secrets.literals import reader
@@ -26,6 +27,8 @@ from ijfw_plugins.redact_secrets.views import all_views, encoded
 
 _QUOTE = lazy(r'\\.|"', re.S)
 _HALF_ESCAPE = lazy(r"\\u[0-9a-fA-F]{0,3}\Z")
+
+SHORTEST = 7  # characters of a text; nothing that any rule matches is shorter
 
 Piece = tuple[int, int, str, str]
 
@@ -57,6 +60,8 @@ def user_rules(paths: tuple[str, ...]) -> rules.UserRules:
 
 def find(text: str) -> list[Piece]:
     """Start, end, kind and rule of every secret in a text, in any of its views."""
+    if len(text) < SHORTEST:
+        return []
     found: list[Piece] = []
     for view, whole in all_views(text):
         forms = Forms(view.text)
@@ -77,17 +82,25 @@ def scan(forms: Forms, whole: bool) -> list[Piece]:
     text, lower = forms.text, forms.lower
     way = reader(len(text))
     words = way.words(lower)
-    found = [(s, e, kind, "name-value") for s, e, kind in assignments(text, lower, words)]
-    found += [(s, e, kind, "column") for s, e, kind in tables(text, lower, words)]
+    found: list[Piece] = []
+    names = present(text, lower, words)
+    if names:
+        found += [(s, e, kind, "name-value") for s, e, kind in assignments(text, lower, names)]
+    if words:
+        found += [(s, e, kind, "column") for s, e, kind in tables(text, lower, words)]
+        found += [(s, e, kind, "list") for s, e, kind in lists(text, lower, words)]
     if not whole:
         return found
-    found += [(s, e, kind, "list") for s, e, kind in lists(text, lower, words)]
-    found += [(s, e, kind, "printed") for s, e, kind in printed(text, lower, words)]
-    matcher = Matcher(text, forms.flat, lower)
-    for literal, wanted, _ in way.entries(words, forms):
-        for rule in wanted:
-            found += [(s, e, rule.name, rule.id) for s, e in matcher.hits(rule, literal)]
-    found += [(s, e, kind, kind) for s, e, kind in structures(forms, words)]
+    if words:
+        found += [(s, e, kind, "printed") for s, e, kind in printed(text, lower, words)]
+    entries = way.entries(words, forms)
+    if entries:
+        matcher = Matcher(text, forms.flat, lower)
+        for literal, wanted, _ in entries:
+            for rule in wanted:
+                found += [(s, e, rule.name, rule.id) for s, e in matcher.hits(rule, literal)]
+    if words or forms.runs:
+        found += [(s, e, kind, kind) for s, e, kind in structures(forms, words)]
     return found
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ijfw_plugins.redact_secrets.keywords import ENDS, keywords
+from ijfw_plugins.redact_secrets.keywords import ENDS
 from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.names import name_kind
 from ijfw_plugins.redact_secrets.values import (
@@ -128,13 +128,11 @@ class Found(NamedTuple):
     kind: str
 
 
-def assignments(text: str, lower: str, words: set[str]) -> Iterator[Found]:
-    """Every strong value with a secret name in `text`.
-
-    `lower` is the text in lower case, `words` what of the words in it opens a gate.
-    """
+def assignments(text: str, lower: str, names: list[str]) -> Iterator[Found]:
+    """Every strong value with a secret name in `text`; `lower` is the text in lower case, `names`
+    are the keywords that it may hold."""
     seen: set[int] = set()
-    for keyword in keywords(text, lower, words):
+    for keyword in names:
         where = lower if keyword.isascii() else text
         at = where.find(keyword)
         if at < 0:

@@ -81,8 +81,9 @@ FOREIGN = (
 )
 
 
-def keywords(text: str, lower: str, words: set[str]) -> list[str]:
-    """Those that the text may hold; `lower` and `words` as for `assignments`."""
+def present(text: str, lower: str, words: set[str]) -> list[str]:
+    """Those that a text may hold; `lower` is the text in lower case, `words` what of the words in
+    it opens a gate."""
     found = [PLAIN[nth][1] for nth in sorted(_NTH[word] for word in words if word in _NTH)]
     for gate, held in KEYWORDS.items():
         if gate and gate in lower:

@@ -43,7 +43,7 @@ _HTML_CELL = lazy(r"<t[hd]\b[^>]{0,120}>(?:<(?:code|b|kbd)>)?([^<]{0,400})", 2)
 
 
 def lists(text: str, lower: str, words: set[str]) -> Iterator[Found]:
-    """Every strong value in such lists; for the texts see `assignments`."""
+    """Every strong value in such lists; for the texts see `present`."""
     if not words.isdisjoint(GATE):
         ends = [word + mark for gate, word in ENDS if gate in words for mark in "\"'"]
         heads = {start for end in ends if end in lower for start in _heads(text, lower, end)}

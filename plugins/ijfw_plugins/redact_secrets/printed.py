@@ -51,7 +51,7 @@ _PRINTS = lazy(
 
 def printed(text: str, lower: str, words: set[str]) -> Iterator[Found]:
     """Values alone on the line below a command that reads or makes a secret; for the texts see
-    `assignments`."""
+    `present`."""
     if words.isdisjoint(GATE) or "\n" not in text:
         return
     signs = PROMPTS if text.isascii() else PROMPTS + SIGNS

@@ -30,7 +30,7 @@ _NEXT = lazy(r"\s{0,40},\s{0,40}\(")
 
 
 def tables(text: str, lower: str, words: set[str]) -> Iterator[Found]:
-    """Every strong value in a column with a secret name; for the texts see `assignments`."""
+    """Every strong value in a column with a secret name; for the texts see `present`."""
     if words.isdisjoint(GATE):
         return
     if "insert" in lower or "replace into" in lower:
