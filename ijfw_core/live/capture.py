@@ -241,10 +241,12 @@ def _look_for_others(place: Roots) -> None:
 
 def _mind_index(place: Roots, config: Config) -> None:
     """Start the worker where what a prompt is looked up in is older than memory, or unwanted."""
-    if config.recall.on_prompt or os.path.lexists(place.folder / os.fsdecode(prompt_recall.INDEX)):
+    wanted = config.recall.on_prompt
+    if wanted or os.path.lexists(place.folder / os.fsdecode(prompt_recall.INDEX)):
         from ijfw_core.recall import prompt_index
 
-        if prompt_index.stale(place, wanted=config.recall.on_prompt):
+        stale = prompt_index.stale(place, wanted=wanted)
+        if stale and not prompt_index.tried(place, wanted=wanted):
             start_worker(place)
 
 

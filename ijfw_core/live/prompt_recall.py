@@ -136,10 +136,9 @@ def check(key: int, number: int, body: bytes) -> bytes:
     return _imp.source_hash(key ^ number, body)
 
 
-def bucket(term: str, buckets: int) -> int:
-    """The number of the block that holds a term."""
-    found = int.from_bytes(_imp.source_hash(0, term.encode("utf-8", "surrogatepass")), "little")
-    return 1 + found % buckets
+def code(key: int, term: str) -> int:
+    """What an index holds instead of a term: nobody reads a word, or a secret, in it."""
+    return int.from_bytes(_imp.source_hash(key, term.encode("utf-8", "surrogatepass")), "little")
 
 
 def read_own(path: bytes, most: int) -> bytes:
@@ -161,7 +160,7 @@ class Index:
     """An index that is open. Raises OSError and ValueError where it cannot be ours."""
 
     def __init__(self, path: bytes, key: int) -> None:
-        self._key = key
+        self.key = key
         self._fd = posix.open(path, _READ)
         found = posix.fstat(self._fd)
         head = posix.pread(self._fd, HEAD, 0)
@@ -182,7 +181,7 @@ class Index:
             raise ValueError
         data = posix.pread(self._fd, end - start, start)
         # Unmarshalling garbage can end the process, so the bytes are checked first.
-        if data[:8] != check(self._key, number, data[8:]):
+        if data[:8] != check(self.key, number, data[8:]):
             raise ValueError
         return marshal.loads(data[8:])
 
@@ -193,16 +192,17 @@ class Index:
 
 def ranked(index: Index, meta: "Any", text: str) -> "list[tuple[float, int]]":
     """(score, number) of the entries with enough evidence, best first; `meta` is block 0."""
-    wanted: dict[int, list[str]] = {}
+    wanted: dict[int, list[int]] = {}
     half = max(len(text) // 2, LONGEST // 2)  # a question stands at the start or at the end
     found = terms(text[:half], TERMS) | terms(text[half:], TERMS, last=True)
     for term in found:
-        wanted.setdefault(bucket(term, index.buckets), []).append(term)
+        name = code(index.key, term)
+        wanted.setdefault(1 + name % index.buckets, []).append(name)
     scores: dict[int, float] = {}
     for number, some in wanted.items():
         held = index.block(number)
-        for term in some:
-            row = held.get(term, ())
+        for name in some:
+            row = held.get(name, ())
             for at in range(0, len(row), 2):
                 scores[row[at]] = scores.get(row[at], 0.0) + row[at + 1]
     doubled = (len(found) // SHORT).bit_length()

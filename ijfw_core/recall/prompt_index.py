@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ijfw_core.errors import IjfwError
 from ijfw_core.live import known, manifest
 from ijfw_core.live import prompt_recall as reader
 from ijfw_core.live.prompt_recall import NAME, PAIR, WORD
@@ -75,25 +76,41 @@ def write(project: "Project", greeted: Sequence[str]) -> None:
 
 def stale(place: Roots, *, wanted: bool) -> bool:
     """Whether the index is not what it would be if it were made now; reads no entry."""
-    path = path_of(place)
     if not wanted:
-        return path.exists()
+        return path_of(place).exists()
+    found = _meta(place)
+    return found is None or found["state"] != _state(_made_of(place))
+
+
+def tried(place: Roots, *, wanted: bool) -> bool:
+    """Whether a worker was started before for memory and settings as they are; from now on it was.
+
+    What cannot be made, whatever the reason, is not tried again at each prompt.
+    """
+    path, now = place.folder / "run" / "prompt-index", f"{wanted} {_state(_settings(place))}"
+    now += f" {_state(_made_of(place))}"
     try:
-        index, meta = reader.opened(os.fsencode(place.home), os.fsencode(path))
-        index.close()
-        return bool(meta["made_of"] != _made_of(place))
-    except (OSError, ValueError, KeyError, TypeError):
-        return True
+        if files.read_text(path) == now:
+            return True
+        files.replace(path, now, place.folder)
+    except (OSError, IjfwError):
+        pass
+    return False
 
 
 def count(place: Roots) -> int:
     """How many memories the index of a project can bring; -1 where there is none that counts."""
+    found = _meta(place)
+    return -1 if found is None else int(found["count"])
+
+
+def _meta(place: Roots) -> dict[str, Any] | None:
     try:
         index, meta = reader.opened(os.fsencode(place.home), os.fsencode(path_of(place)))
         index.close()
-        return int(meta["count"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return -1
+    except (OSError, ValueError):
+        return None
+    return meta if isinstance(meta, dict) else None
 
 
 def pack(project: "Project", greeted: Sequence[str]) -> bytes:
@@ -101,8 +118,7 @@ def pack(project: "Project", greeted: Sequence[str]) -> bytes:
     place, recall = project.roots, project.config.recall
     seal.seal(place, "")  # makes the key where there is none
     secret = reader.read_own(os.fsencode(place.home / "run" / seal.KEY), 64)
-    settings = [place.home / "config.toml", place.folder / "config.toml"]
-    seen = [(os.fsencode(path), reader.mark(os.fsencode(path))) for path in settings]
+    settings = _settings(place)
     made_of = _made_of(place)  # before anything is read: what changes meanwhile makes it stale
     marks = dict(made_of)
     project.memory.refresh()
@@ -110,8 +126,8 @@ def pack(project: "Project", greeted: Sequence[str]) -> bytes:
     lines = _lines(project, entries)
     kept = [(entry, line) for entry, line in zip(entries, lines, strict=True) if line]
     meta = {
-        "settings": seen,
-        "made_of": made_of,
+        "settings": settings,
+        "state": _state(made_of),
         "budget": recall.on_prompt_budget,
         "score": recall.on_prompt_score,
         "entries": ENTRIES,
@@ -120,15 +136,19 @@ def pack(project: "Project", greeted: Sequence[str]) -> bytes:
         "close": _escaped(f"\n{MARK_CLOSE}"),
         "greeted": b"".join(map(_name, greeted)),
     }
-    terms = buckets([entry for entry, _ in kept])
+    terms = weights([entry for entry, _ in kept])
     rows = [_row(place, entry, line, marks) for entry, line in kept]
     return assemble(reader.key_of(secret, os.fsencode(path_of(place))), meta, terms, rows)
 
 
-def assemble(key: int, meta: Any, terms: Sequence[Mapping[str, Any]], rows: Sequence[Any]) -> bytes:
-    """Blocks as a file: block 0 is `meta`, then the buckets of terms, then the entries."""
+def assemble(key: int, meta: Any, terms: Mapping[str, Sequence[int]], rows: Sequence[Any]) -> bytes:
+    """Blocks as a file: block 0 is `meta`, then terms in buckets, then the entries."""
+    buckets: list[dict[int, Sequence[int]]] = [{} for _ in range(max(1, len(terms) // BUCKET))]
+    for term, row in terms.items():
+        name = reader.code(key, term)
+        buckets[name % len(buckets)][name] = row
     blocks = []
-    for number, value in enumerate((meta, *terms, *rows)):
+    for number, value in enumerate((meta, *buckets, *rows)):
         body = marshal.dumps(value, 4)
         blocks.append(reader.check(key, number, body) + body)
     at = reader.HEAD + 4 * (len(blocks) + 1)
@@ -136,8 +156,18 @@ def assemble(key: int, meta: Any, terms: Sequence[Mapping[str, Any]], rows: Sequ
     for block in blocks:
         places.append(at.to_bytes(4, "little"))
         at += len(block)
-    head = reader.MAGIC + len(blocks).to_bytes(4, "little") + len(terms).to_bytes(4, "little")
+    head = reader.MAGIC + len(blocks).to_bytes(4, "little") + len(buckets).to_bytes(4, "little")
     return b"".join((head, *places, at.to_bytes(4, "little"), *blocks))
+
+
+def _settings(place: Roots) -> list[tuple[bytes, Any]]:
+    """The files that say what is wanted, with their marks."""
+    found = [os.fsencode(folder / "config.toml") for folder in (place.home, place.folder)]
+    return [(path, reader.mark(path)) for path in found]
+
+
+def _state(seen: Sequence[tuple[bytes, Any]]) -> str:
+    return digest(repr(seen), 16)
 
 
 def _made_of(place: Roots) -> list[tuple[bytes, Any]]:
@@ -218,8 +248,8 @@ def _escaped(text: str) -> bytes:
 # --- terms and their weights ----------------------------------------------------------------------
 
 
-def buckets(entries: Sequence[Entry]) -> list[dict[str, tuple[int, ...]]]:
-    """Term -> (entry, weight, entry, weight ...), spread over blocks by the hash of the term."""
+def weights(entries: Sequence[Entry]) -> dict[str, tuple[int, ...]]:
+    """Term -> (entry, weight, entry, weight ...); entries by their place, weights in hundredths."""
     held: dict[str, list[tuple[int, float]]] = {}
     sums = [0.0] * len(entries)
     for number, entry in enumerate(entries):
@@ -234,13 +264,11 @@ def buckets(entries: Sequence[Entry]) -> list[dict[str, tuple[int, ...]]]:
         for number, weight in row:
             sums[number] += weight
     factors = [min(max(FULL / total, 1.0), MOST_FACTOR) if total else 1.0 for total in sums]
-    count = max(1, len(held) // BUCKET)
-    found: list[dict[str, tuple[int, ...]]] = [{} for _ in range(count)]
-    for term, row in held.items():
-        if row:
-            flat = tuple(part for n, weight in row for part in (n, round(weight * factors[n])))
-            found[reader.bucket(term, count) - 1][term] = flat
-    return found
+    return {
+        term: tuple(part for n, weight in row for part in (n, round(weight * factors[n])))
+        for term, row in held.items()
+        if row
+    }
 
 
 def _spread(row: Sequence[tuple[int, float]], entries: int) -> list[tuple[int, float]]:

@@ -1,8 +1,8 @@
 """The hook against a bare interpreter of the same venv, as the agent sees it: until EOF and exit.
 
 Bars, medians of interleaved pairs: uninteresting 0.9x, interesting 1.0x, 2 MB 1.2x, session start
-1.3x, a burst of 20 at once 1.3x of a burst of bare interpreters; CPU of the child 7x. With recall on a
-prompt, of a memory of 10,000 entries: 2x, whether it says something or not.
+1.3x, a burst of 20 at once 1.3x of a burst of bare interpreters; CPU of the child 7x. With recall
+on a prompt, of a memory of 10,000 entries: 2x, whether it says something or not.
 """
 
 import ctypes

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from ijfw_core import service
-from ijfw_core.live import consent, hook, known, manifest, prompt_recall
+from ijfw_core.live import capture, consent, hook, known, manifest, prompt_recall
 from ijfw_core.recall import prelude, prompt_index
+from ijfw_core.storage import forget
 from ijfw_core.text import MARK_CLOSE, MARK_OPEN
 from ijfw_hookspecs import Caps, Reply
 from ijfw_tests.stories import hurry
@@ -198,18 +199,16 @@ def test_an_entry_that_a_person_edited_is_not_told_in_its_old_words(asked: Any) 
 
 
 def test_an_entry_that_ends_is_not_told_after_its_end(asked: Any) -> None:
-    data = index(asked).read_bytes()
     secret = (asked.home / "run/seal.key").read_bytes()
     key = prompt_recall.key_of(secret, os.fsencode(index(asked)))
     old, meta = prompt_recall.opened(os.fsencode(asked.home), os.fsencode(index(asked)))
-    buckets = [old.block(1 + n) for n in range(old.buckets)]
+    terms = prompt_index.weights(list(asked.open().memory.entries())[::-1])
     rows = [old.block(1 + old.buckets + n) for n in range(2)]
     for since, until, wanted in ((0, 9e11, True), (0, time.time() - 1, False), (9e11, 9e12, False)):
         changed = [(*row[:3], since, until, row[5]) for row in rows]
-        index(asked).write_bytes(prompt_index.assemble(key, meta, buckets, changed))
+        index(asked).write_bytes(prompt_index.assemble(key, meta, terms, changed))
         asked.session = str(until) + str(since)
         assert bool(ask(asked)) is wanted
-    assert data
 
 
 # --- whatever stands there ------------------------------------------------------------------------
@@ -284,7 +283,7 @@ def test_an_index_of_another_project_or_key_says_nothing(asked: Any, tmp_path: P
 def test_an_index_that_came_with_a_clone_goes_with_the_yes(client: Any) -> None:
     path = client.project / ".ijfw/index/recall-prompts"
     path.parent.mkdir(parents=True)
-    path.write_bytes(prompt_index.assemble(1, {"score": 1.0}, [{}], []))
+    path.write_bytes(prompt_index.assemble(1, {"score": 1.0}, {}, []))
     client.agree()
     assert not path.exists()
 
@@ -466,4 +465,49 @@ def test_after_a_command_the_hook_need_not_look_for_the_project(asked: Any) -> N
     assert known.state(asked.place) == ""
     prelude.refresh(asked.open())
     assert known.state(asked.place) == "yes"
+    assert FIX.encode() in _said(asked, ASK)
+
+
+def test_words_and_secrets_cannot_be_read_in_an_index_and_what_is_forgotten_goes(
+    asked: Any,
+) -> None:
+    key = "AK" + "IA" + "".join(random.Random(3).choices("ABCDEFGHIJ234567", k=16))
+    for path in asked.place.memory.glob("*.md"):
+        path.write_text(path.read_text().replace(FIX, f"{FIX} with {key}"))
+    prelude.refresh(asked.open())
+    assert key.lower().encode() not in index(asked).read_bytes().lower()
+    assert b"REDACTED" in _said(asked, ASK)
+    (known_id,) = [e.id for e in asked.open().memory.entries() if e.summary == RACE]
+    forget.forget(asked.open().writer, [known_id])
+    assert not index(asked).exists()
+    prelude.refresh(asked.open())
+    assert b"merge_forecast" not in index(asked).read_bytes()
+    assert b"pnpm" in index(asked).read_bytes()  # its line; the term stands there as a number
+
+
+def test_a_worker_is_started_once_for_what_cannot_be_made(
+    asked: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[Any] = []
+    monkeypatch.setattr(capture, "start_worker", started.append)
+    data = asked.payload(PROMPT, prompt="hello")
+    arrived = capture.arrive("claude-code", PROMPT, data, None, asked.env)
+    assert arrived is not None
+    index(asked).unlink()
+    for _ in range(3):
+        capture.handle(arrived, PROMPT, data, None, asked.env)
+    assert len(started) == 1
+    (asked.place.memory / "knowledge.md").open("a").close()
+    os.utime(asked.place.memory / "knowledge.md", (5, 5))
+    capture.handle(arrived, PROMPT, data, None, asked.env)
+    assert len(started) == 2
+
+
+def test_many_files_of_memory_do_not_make_it_silent(asked: Any) -> None:
+    team = asked.project / ".ijfw/team"
+    team.mkdir(parents=True)
+    for number in range(900):
+        (team / f"{'long-name-' * 8}{number}.md").write_text("")
+    prelude.refresh(asked.open())
+    assert not prompt_index.stale(asked.place, wanted=True)
     assert FIX.encode() in _said(asked, ASK)

@@ -46,8 +46,8 @@ def _told(folder: Path, entries: Sequence[Entry], prompt: str) -> list[str]:
     path = folder / "index"
     if not path.exists():
         rows = [(entry.id,) for entry in entries]
-        buckets = prompt_index.buckets(entries)
-        path.write_bytes(prompt_index.assemble(1, {"score": 1.0}, buckets, rows))
+        terms = prompt_index.weights(entries)
+        path.write_bytes(prompt_index.assemble(1, {"score": 1.0}, terms, rows))
     index = prompt_recall.Index(os.fsencode(path), 1)
     text = prompt_recall.prompt_of(json.dumps({"prompt": prompt}).encode())
     found = prompt_recall.ranked(index, index.block(0), text)[: prompt_index.ENTRIES]
@@ -106,6 +106,6 @@ def test_endings_do_not_matter() -> None:
 
 def test_everyday_words_say_little_and_some_say_nothing() -> None:
     entry = _entry({"id": "a", "type": "pattern", "summary": "the test error", "content": "zebra"})
-    (bucket,) = prompt_index.buckets([entry])
-    assert "the" not in bucket
-    assert 0 < bucket["test"][1] < bucket["zebra"][1]
+    found = prompt_index.weights([entry])
+    assert "the" not in found
+    assert 0 < found["test"][1] < found["zebra"][1]
