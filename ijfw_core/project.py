@@ -83,6 +83,13 @@ class Project:
             self.hooks.redact("ready?", self._context("", _Nothing()))
         self.redactor.check()
 
+    def read_memory(self) -> None:
+        """Read memory and make the index for comparisons, or bring both up to date: of a large
+        memory that takes longer than a plugin that compares has for its answer."""
+        from ijfw_core import compare
+
+        compare.index_of(compare.living(self.memory.entries(), self.now))
+
     def context(self, session: str) -> Context:
         """What hooks are given."""
         return self._context(session, self.memory, self.memory.tiers)

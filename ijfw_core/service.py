@@ -127,6 +127,7 @@ def _store(
     candidate = proposals.safe(project, candidate)
     if classify:
         candidate = worker.classified(project, candidate, session)
+    project.read_memory()
     scores = project.hooks.score(candidate, project.context(session))
     verdict = gate.judge(scores, project.config.gate)
     if verdict.relation == "duplicate":

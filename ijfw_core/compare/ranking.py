@@ -20,7 +20,7 @@ COMPARED = 20  # of these, the best, compared word by word
 MANY = 64  # entries that may be new or gone however few there are
 GONE = 1_000  # entries that left and are still held, beside as many as there are
 POSTINGS = 8_000  # visited for one candidate: the bound of its cost
-NOTES = 2_000  # that are kept taken apart; one takes some kilobytes
+NOTES = 256  # that are kept taken apart; one takes 30 KB
 K1, B = 1.5, 0.75  # of BM25+, as its authors have them (Lv and Zhai, 2011)
 
 _last: "Index | None" = None

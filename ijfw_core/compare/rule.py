@@ -123,14 +123,14 @@ def _resemblance(a: Note, b: Note) -> Verdict:
 def _spelled_apart(a: Note, b: Note) -> bool:
     """Whether runs of four characters of plain texts tell already that too few of five are in both.
 
-    Each run that is not in `b` begins a shingle that is not, but for the last. Where `m` shingles
-    of `a` are not in `b`, at most `|a| - m` are in both, and at least `|b| + m` in either.
+    Each run of `b` that is not in `a` begins a shingle that is not, but for the last. Where `m`
+    shingles of `b` are not in `a`, at most `|b| - m` are in both, and at least `|a| + m` in either.
     """
     if not (a.spelled.isascii() and b.spelled.isascii()):
         return False
-    most, size = max(len(a.spelled) - 4, 1), len(b.shingles)
-    missing = max(len(a.fours) - len(a.fours & b.fours) - 1, 0)
-    return min(most - missing, size) < NEAR_SHINGLES * (size + missing)
+    size, other = len(b.shingles), len(a.fours) - 1
+    missing = max(len(b.half) - len(b.half & a.fours) - 1, 0)
+    return size - missing < NEAR_SHINGLES * (other + missing)
 
 
 def likeness(first: str, second: str) -> float:

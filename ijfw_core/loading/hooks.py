@@ -96,6 +96,11 @@ class Hooks:
         self._seen: set[tuple[str, str, str]] = set()
         self._notifying = False
         self._adapters: list[PlatformAdapter] | None = None
+        self._takes = {
+            plugin.name: wanted(plugin.functions["redact"], ("text", "context"))
+            for plugin in plugins
+            if "redact" in plugin.functions
+        }
         self._manager = pluggy.PluginManager(PROJECT)
         self._manager.add_hookspecs(hookspecs)
         self._register(plugins, order or {})
@@ -139,7 +144,7 @@ class Hooks:
         self, plugin: Plugin, texts: Sequence[str], context: Context
     ) -> Iterable[list[Span]]:
         function = plugin.functions["redact"]
-        positional, keywords = wanted(function, ("text", "context"))
+        positional, keywords = self._takes[plugin.name]
         given: dict[str, Any] = {"context": _for_plugin(plugin, context, guard.REDACT_SECONDS)}
 
         def ask() -> list[list[Span]]:

@@ -14,6 +14,7 @@ from threading import Condition, Event, Lock, Thread, Timer
 
 MAX_FRAME = 4 << 20  # bytes of one message; a stored memory is a few kilobytes
 MAX_WAITING = 256  # calls that wait for the one that runs
+IDLE_SECONDS = 0.5  # without a call, after which there is time for what the next one will need
 STOP_SECONDS = 10.0  # that a running call gets to finish after SIGTERM
 _CHUNK = 1 << 16
 
@@ -121,9 +122,15 @@ class Wire:
 
 
 class Jobs:
-    """What waits for the main thread."""
+    """What waits for the main thread.
 
-    def __init__(self) -> None:
+    Args:
+        spare: done once where nothing is asked for a while after `rest`.
+    """
+
+    def __init__(self, spare: Callable[[], None] | None = None) -> None:
+        self._spare = spare
+        self._resting = False
         self._waiting: deque[Callable[[], None]] = deque()
         self._changed = Condition()
         self._ended = False
@@ -134,6 +141,7 @@ class Jobs:
             if len(self._waiting) >= MAX_WAITING:
                 return False
             self._waiting.append(job)
+            self._resting = False  # the call loads what it needs by itself
             self._changed.notify()
             return True
 
@@ -143,11 +151,20 @@ class Jobs:
             self._ended = True
             self._changed.notify()
 
+    def rest(self) -> None:
+        """The client is there: where it asks nothing, there is time to spare."""
+        with self._changed:
+            self._resting = self._spare is not None
+            self._changed.notify()
+
     def next(self) -> Callable[[], None] | None:
         """Wait for a job; None when the last one was given and no more will come."""
         with self._changed:
             while not self._waiting and not self._ended:
-                self._changed.wait()
+                told = self._changed.wait(IDLE_SECONDS if self._resting else None)
+                if not told and not self._waiting and not self._ended:
+                    self._resting, spare, self._spare = False, self._spare, None
+                    return spare
             return self._waiting.popleft() if self._waiting else None
 
 

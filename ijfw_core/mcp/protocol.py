@@ -220,6 +220,7 @@ class Session:
         client, capabilities = params.get("clientInfo"), params.get("capabilities")
         self.client = client if isinstance(client, dict) else {}
         self.has_roots = isinstance(capabilities, dict) and "roots" in capabilities
+        self._jobs.rest()
         return {
             "protocolVersion": self.version,
             "capabilities": _CAPABILITIES | {"logging": {}},

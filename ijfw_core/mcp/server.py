@@ -24,7 +24,7 @@ class Server:
         self._third_party = third_party
         self._workspace: Workspace | None = None
         self._wire = Wire(write)
-        self._jobs = Jobs()
+        self._jobs = Jobs(self._warm)
         self._session = Session(self._wire, self._jobs, self._perform, self._roots_changed)
         self._loop = Loop(read, self._wire, self._jobs, self._session.receive)
 
@@ -37,14 +37,10 @@ class Server:
     def _perform(self, call: Call) -> Json:
         """A call that needs the project; what it needs is imported by the first."""
         from ijfw_core.mcp import resources, tools
-        from ijfw_core.mcp.workspace import Workspace
 
         if self._workspace is None:
             call.progress(0, 2, "opening memory")
-            self._workspace = Workspace(
-                os.environ, self._client_roots, third_party=self._third_party
-            )
-        work = self._workspace
+        work = self._work()
         run = tools.run if call.method == "tools/call" else resources.read
         result = run(call, work)
         for problem in work.problems():
@@ -52,6 +48,23 @@ class Server:
         call.progress(2, 2, "done")
         self._jobs.add(work.settle)  # after the answer
         return result
+
+    def _work(self) -> "Workspace":
+        from ijfw_core.mcp.workspace import Workspace
+
+        if self._workspace is None:
+            env = dict(os.environ)
+            self._workspace = Workspace(env, self._client_roots, third_party=self._third_party)
+        return self._workspace
+
+    def _warm(self) -> None:
+        """Nothing is asked: load what the first call will need. What goes wrong, it will tell."""
+        try:
+            from ijfw_core.mcp import tools as tools
+
+            self._work().warm(told=not self._session.has_roots)
+        except Exception:
+            return
 
     def _client_roots(self) -> list[str]:
         if not self._session.has_roots:

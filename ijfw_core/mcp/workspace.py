@@ -10,7 +10,7 @@ from ijfw_core.loading.config import Config
 from ijfw_core.project import Project, open_project
 from ijfw_core.storage import roots
 from ijfw_core.storage.roots import Roots
-from ijfw_hookspecs import Notice
+from ijfw_hookspecs import Candidate, Notice
 
 _NOT_READ = frozenset({"_archive", "_ledger"})  # folders of memory/ that hold no live entry
 # Where clients name the session to the servers that they start.
@@ -21,6 +21,8 @@ _SESSIONS = (
     "CODEX_SESSION_ID",
     "GEMINI_SESSION_ID",
 )
+SCORES = "score_confidence"
+WARM_BYTES = 300_000  # of memory files; read, they take some 5 MB of the 35 that an idle server has
 _MOST_FILES = 10_000  # looked at for changes; beyond that every call reads anew
 
 Stamp = tuple[tuple[str, int, int, int], ...]
@@ -72,12 +74,26 @@ class Workspace:
         """A call changed memory: the next session start should tell."""
         self.changed = self._wrote = True
 
-    def _catch_up(self, project: Project) -> None:
-        from ijfw_core import compare
+    def warm(self, *, told: bool) -> None:
+        """Open the project and look once at what a store needs, in time that nobody waits for.
 
+        Writes nothing, and reads no memory of which the process would grow much. `told`: the
+        client's folders need not be asked for; else only what every project needs is loaded.
+        """
+        from ijfw_core.recall import registry as registry
+
+        project = self.project() if told else self.open(Path.cwd())
+        project.check_redaction()
+        own = all(p.builtin for p in project.hooks.plugins.values() if SCORES in p.functions)
+        stamp = memory_stamp(project.roots)
+        if own and stamp is not None and sum(row[2] for row in stamp) <= WARM_BYTES:
+            said = Candidate(kind="decision", summary="ready?", content="Use port 80, not 81.")
+            project.hooks.score(said, project.context(""))
+
+    def _catch_up(self, project: Project) -> None:
         self._files = memory_stamp(project.roots)
         project.memory.refresh()
-        compare.index_of(compare.living(project.memory.entries(), project.now))
+        project.read_memory()
 
     def close(self) -> None:
         """The client's folders changed: the next call finds its project anew."""

@@ -84,6 +84,8 @@ def conclude(
     made = proposals.propose(project, session, clusters, log, ask=ask and not dry_run)
     if again:
         made = made._replace(found=[one for one in made.found if one.model])
+    if made.found:
+        project.read_memory()
     judged = [_judge(project, session, one) for one in made.found]
     judged.sort(key=lambda item: -item.verdict.confidence)
     judged = [_settle(project, item, log, session) for item in judged]

@@ -6,6 +6,7 @@ it only logs), with `before` (then it carries the record out), or finds neither 
 Editors take no lock: their save is safe because a block is compared again just before the rename.
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -41,6 +42,9 @@ class Committer:
         self.unsettled = durable.Unsettled(place)
         self._depth = 0
         self._finished = 0
+        self._prepared: tuple[int, ...] = ()
+        self._open = False  # a change was begun and not told of in LESSONS.md
+        self._left: tuple[tuple[int, ...], ...] = ()  # how this writer left the files; () = unknown
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -52,15 +56,32 @@ class Committer:
             finally:
                 self._depth -= 1
             return
-        roots.prepare(self.roots)
+        prepared = roots.stamp(self.roots)
+        if not prepared or prepared != self._prepared:
+            roots.prepare(self.roots)
+            self._prepared = roots.stamp(self.roots)
         with files.lock(self.roots.folder / ".lock"):
             self._depth = 1
             try:
-                self._sweep()
-                self._finished = self._finish()
+                self._enter()
                 yield
+                self._left = () if self._open else self._stamp()
             finally:
                 self._depth = 0
+
+    def _enter(self) -> None:
+        """Finish what others left open, unless nobody was here since this writer left in order."""
+        left, self._left = self._left, ()
+        self._finished, self._open = 0, False
+        if not left or left != self._stamp():
+            self._sweep()
+            self._finished = self._finish()
+
+    def _stamp(self) -> tuple[tuple[int, ...], ...]:
+        """What any other writer would change: log, ledger, and the folders of temporary files."""
+        memory = self.roots.memory
+        folders = memory, memory / ledger.FOLDER, memory / "auto-proposed"
+        return tuple(map(_state, (*folders, memory / ledger.LESSONS, ledger.newest(self.roots))))
 
     @contextmanager
     def tier_locked(self, tier: str) -> Iterator[None]:
@@ -92,6 +113,7 @@ class Committer:
             if not record.external:
                 self.check_path(record.tier, record.path)
         records = [replace(record, batch=records[0].change) for record in records]
+        self._open = True
         ledger.append(self.roots, records)
         done: list[Record] = []
         try:
@@ -108,6 +130,7 @@ class Committer:
                     self._close(records, "abandon", "could not be written")
             raise
         self._close(records)
+        self._open = False
         if self.unsettled.allowed:
             self.unsettled.wrote()
         else:
@@ -276,6 +299,16 @@ class Committer:
         except (MismatchError, ChangedError):
             return False
         return True
+
+
+def _state(path: Path | None) -> tuple[int, ...]:
+    try:
+        state = os.lstat(path) if path is not None else None
+    except OSError:
+        state = None
+    if state is None:
+        return ()
+    return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
 def _told(records: Sequence[Record]) -> list[Record]:

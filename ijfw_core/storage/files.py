@@ -14,6 +14,7 @@ import fcntl
 import os
 import re
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -187,6 +188,33 @@ def lock(path: Path, wait: float = LOCK_WAIT, base: Path | None = None) -> Itera
                 os.close(fd)
 
 
+@contextmanager
+def holding(base: Path) -> Iterator[None]:
+    """Open each folder below `base` once for as long as this lasts, as whoever holds a lock may: a
+    folder that is held cannot be swapped for another. Not for folders that are taken away."""
+    if _held.folders is not None:
+        yield
+        return
+    held: dict[tuple[str, ...], int] = {}
+    _held.base, _held.folders = base, held
+    try:
+        yield
+    finally:
+        _held.base, _held.folders = None, None
+        for fd in held.values():
+            os.close(fd)
+
+
+class _Folders(threading.local):
+    """What a thread holds."""
+
+    base: Path | None = None
+    folders: dict[tuple[str, ...], int] | None = None
+
+
+_held = _Folders()
+
+
 def _flock(fd: int, deadline: float, path: Path) -> None:
     pause = 0.002
     while True:
@@ -206,12 +234,14 @@ def _flock(fd: int, deadline: float, path: Path) -> None:
 def _parent(path: Path, base: Path | None, *, create: bool) -> Iterator[tuple[int, str]]:
     """A descriptor of the folder that holds `path`, and the file's name."""
     base = path.parent if base is None else base
-    try:
-        parts = path.relative_to(base).parts
-    except ValueError:
-        raise RefusedError(f"{path} is outside {base}") from None
-    if not parts or ".." in parts:
+    above, whole = f"{base}/".replace("//", "/"), str(path)
+    parts = tuple(whole[len(above) :].split("/"))
+    if not whole.startswith(above) or ".." in parts or not parts[-1]:
         raise RefusedError(f"{path} is outside {base}")
+    held = _held.folders if base == _held.base else None
+    if held is not None and parts[:-1] in held:
+        yield held[parts[:-1]], parts[-1]
+        return
     if create and not base.is_dir():
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
     fd = _refusing(base, lambda: os.open(base, _FOLDER))
@@ -220,6 +250,8 @@ def _parent(path: Path, base: Path | None, *, create: bool) -> Iterator[tuple[in
             inner = _enter(fd, part, path, create=create)
             os.close(fd)
             fd = inner
+        if held is not None:
+            held[parts[:-1]] = os.dup(fd)
         yield fd, parts[-1]
     finally:
         os.close(fd)

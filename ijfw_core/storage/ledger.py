@@ -10,6 +10,7 @@ unreadable, and one about global memory counts only where the user's own folder 
 """
 
 import base64
+import os
 import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
@@ -232,15 +233,21 @@ def _ours(roots: Roots, records: list[Record]) -> list[Record]:
     return [record for record in records if record.tier != "global" or record.change in known]
 
 
+def newest(roots: Roots) -> Path | None:
+    """The file that the last record is in, None where there is none."""
+    return next(reversed(_months(roots)), None)
+
+
 def _months(roots: Roots) -> list[Path]:
     folder = roots.memory / FOLDER
-    if not folder.is_dir():
+    try:
+        names = set(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
         return []
-    names = {path.name: path for path in folder.iterdir()}
     months = [n for n in names if _MONTH.fullmatch(n)]
     # A crash while packing leaves both: the plain one is whole, the packed one may not be.
     whole = [n for n in months if n.removesuffix(".gz") == n or n[:-3] not in names]
-    return [names[n] for n in sorted(whole, key=_order)]
+    return [folder / n for n in sorted(whole, key=_order)]
 
 
 def _order(name: str) -> tuple[str, int]:

@@ -105,6 +105,21 @@ def prepare(roots: Roots, *, track: bool | None = None) -> None:
             files.replace(ignore, wanted)
 
 
+def stamp(roots: Roots) -> tuple[int, ...]:
+    """What `prepare` looks at: it has nothing to do while this is as it was after the last time."""
+    paths = (roots.folder, roots.memory, roots.folder / "run", roots.folder / ".gitignore")
+    found: list[int] = []
+    for nth, path in enumerate(paths):
+        try:
+            state = os.lstat(path)
+        except OSError:
+            return ()
+        found += (state.st_dev, state.st_ino, state.st_mode, state.st_uid)
+        if nth == len(paths) - 1:
+            found += (state.st_size, state.st_mtime_ns)
+    return tuple(found)
+
+
 def forbidden(path: Path) -> bool:
     """Whether a path leads into a place for secrets (`~/.ssh`, `~/.aws`, `~/.gnupg` ...).
 

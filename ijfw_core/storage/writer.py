@@ -98,7 +98,7 @@ class Writer(Committer):
         OSError; what was answered before stays, and an interrupted change is finished later.
         """
         run = self._named(run)
-        with self.locked():
+        with self.locked(), files.holding(self.roots.folder.parent):
             return [self._apply(run, self._redacted(change)) for change in changes]
 
     def log(self, run: Run, lines: Sequence[Lesson]) -> None:
