@@ -28,7 +28,7 @@ from ijfw_plugins.redact_secrets.views import all_views, encoded
 _QUOTE = lazy(r'\\.|"', re.S)
 _HALF_ESCAPE = lazy(r"\\u[0-9a-fA-F]{0,3}\Z")
 
-SHORTEST = 7  # characters of a text; nothing that any rule matches is shorter
+SHORTEST = 6  # characters of a text; nothing that any rule matches is shorter
 
 Piece = tuple[int, int, str, str]
 
