@@ -63,7 +63,10 @@ def is_right(case: Case, *, command: bool = True) -> bool:
     return line == (case["line"] or line) and (not literal or signature == case["sig"])
 
 
-FAILURES = cases("failures", "failures_more", "failures_third", "failures_fourth", "failures_fifth")
+FAILURES = cases(
+    *("failures", "failures_more", "failures_third", "failures_fourth", "failures_fifth"),
+    "failures_sixth",
+)
 BENIGN = cases("benign", "benign_more", "benign_third")
 
 

@@ -56,15 +56,17 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     back: int = 0
     loggable: bool = False
     own: bool = False
+    tools: tuple[str, ...] = ()
     examples: dict[str, str] = {}
     counter: Counter = Counter()
 
 
 class _Table(Struct, frozen=True, forbid_unknown_fields=True):
-    """One file; `own` says that these words come from the tool, never out of a file it prints."""
+    """One file; `own` and `tools` are those of all its rules that say nothing else."""
 
     rule: tuple[Rule, ...]
     own: bool = False
+    tools: tuple[str, ...] = ()
 
 
 class _Words(Struct, frozen=True):
@@ -85,7 +87,10 @@ def rules() -> tuple[Rule, ...]:
     found: list[Rule] = []
     for path in sorted((FOLDER / "rules").glob("*.toml")):
         table = convert(tomllib.loads(path.read_text(encoding="utf-8")), _Table)
-        found.extend(replace(rule, own=True) if table.own else rule for rule in table.rule)
+        found += [
+            replace(rule, own=rule.own or table.own, tools=rule.tools or table.tools)
+            for rule in table.rule
+        ]
     return tuple(sorted(found, key=lambda rule: -rule.rank))
 
 
