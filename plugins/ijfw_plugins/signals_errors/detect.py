@@ -28,6 +28,7 @@ _EXIT = re.compile(
     r"\s*(?:<error>)?(?:Error: )?(?:exit code:?|process exited with code) ?(\d{1,3})\b[^\n]*\n?",
     re.IGNORECASE,
 )
+_SHELL = re.compile(r"(?:\S*/)?(?:ba|z|da|fi|k)?sh: (?:(?:(?:eval: )?line )?\d+: )?(?=\S+: )")
 _CLASS = re.compile(r"\b(?:[A-Za-z_]\w*(?:\.|::))*([A-Z]\w*(?:Error|Exception))\b(?!\()")
 _CODE = re.compile(
     r"\b(ERR_[A-Z_\d]+)\b|\b(E[A-Z]{4,15})\b(?<!ERROR)(?<!EXCEPTION)(?<!EXPECTED)|"
@@ -101,7 +102,7 @@ def _untold(text: Output, command: Command, reader: bool) -> Found | None:
 
 def _signed(text: Output, command: Command) -> Found | None:
     """What a reader of files says itself: under its name, or in words that are its own."""
-    return _complaint(text, command) or _best(text, "likely", tools=_names(command))
+    return _complaint(text, command) or _best(text, "likely", tools=_names(command) | {"*"})
 
 
 def _alone(text: Output) -> Found | None:
@@ -303,17 +304,18 @@ def _names(command: Command) -> frozenset[str]:
 
 
 def _complaint(text: str, command: Command) -> Found | None:
-    """A line that one of the commands signs with its name."""
+    """A line that one of the commands signs with its name, or the shell in its place."""
     names = _names(command)
-    for line in text.split("\n", 400)[:400]:
-        name, colon, rest = line.strip().partition(": ")
+    for line in map(str.strip, text.split("\n", 400)[:400]):
+        front = _SHELL.match(line)
+        name, colon, rest = line[front.end() if front else 0 :].partition(": ")
         if (
             colon
             and name.partition(" ")[0].rpartition("/")[2] in names
             and word("trouble").search(rest)
             and not word("fine").search(rest)
         ):
-            return Found(_short(line.strip()), derive(rest))
+            return Found(_short(line), derive(rest))
     return None
 
 
