@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ijfw_core.errors import IjfwError
-from ijfw_core.live import known, manifest
+from ijfw_core.live import known
 from ijfw_core.live import prompt_recall as reader
 from ijfw_core.live.prompt_recall import NAME, PAIR, WORD
 from ijfw_core.storage import files, roots, seal
@@ -67,7 +67,7 @@ def write(project: "Project", greeted: Sequence[str]) -> None:
     if wanted:
         roots.prepare(place)
         data = pack(project, greeted)
-        manifest.replace(path, data if len(data) <= reader.MOST_BYTES else b"")
+        files.replace_bytes(path, data if len(data) <= reader.MOST_BYTES else b"", place.folder)
     elif there:
         files.remove(path, place.folder)
     if there != path.exists() or (wanted and not known.state(place)):

@@ -268,6 +268,16 @@ def test_an_index_that_is_no_plain_file_of_ours(asked: Any) -> None:
         assert bool(_said(asked, ASK)) is (kind == "ours"), kind
 
 
+def test_a_folder_that_leads_elsewhere_is_not_written_to(asked: Any, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    shutil.rmtree(index(asked).parent)
+    index(asked).parent.symlink_to(elsewhere)
+    prelude.refresh(asked.open())
+    assert list(elsewhere.iterdir()) == []
+    assert ask(asked) == ""
+
+
 def test_an_index_of_another_project_or_key_says_nothing(asked: Any, tmp_path: Path) -> None:
     path = index(asked)
     other = tmp_path / "recall-prompts"
