@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ijfw_plugins.signals_feedback.clauses import Clause, lower, split
 from ijfw_plugins.signals_feedback.rewrite import identity, tidy
-from ijfw_plugins.signals_feedback.tables import Rule, Table
+from ijfw_plugins.signals_feedback.tables import Rule, Table, regex
 
 MOST_OPENERS = 8
 LONG = 120  # words; what is not said at the start of such a text is mostly part of a task
@@ -63,8 +63,8 @@ def opened(clause: Clause, table: Table) -> Opened:
     """Skip the opening words of a clause ("hmm, ok, no, ...") and tell what they say."""
     at, said, word = 0, set(), ""
     for _ in range(MOST_OPENERS):
-        for name, pattern in table.openers.items():
-            found = table.regex(pattern).match(clause.plain, at)
+        for name in table.openers:
+            found = table.opener(name, clause.plain, at)
             if found and found.end() > at:
                 said.add(name)
                 word = found.group()
@@ -79,8 +79,7 @@ def opened(clause: Clause, table: Table) -> Opened:
 
 def guarded(name: str, plain: str, table: Table) -> bool:
     """Whether a guard of the table holds for a text in lower case."""
-    pattern = table.guards.get(name)
-    return bool(pattern and table.regex(pattern).search(plain))
+    return table.guard(name, plain) is not None
 
 
 def find(text: str, table: Table, reply: str = "") -> list[Finding]:
@@ -132,14 +131,13 @@ def _match(rule: Rule, clause: Clause, head: Opened, table: Table) -> re.Match[s
         return None
     if rule.opened and rule.opened not in head.said:
         return None
-    pattern = table.regex(rule.pattern)
     body = clause.plain[head.body :]
-    match = pattern.fullmatch(body.rstrip(" ,.!")) if rule.whole else pattern.search(body)
+    text = body.rstrip(" ,.!") if rule.whole else body
+    match = next(filter(None, (part.match(text, rule.whole) for part in rule.parts)), None)
     if not match or any(guarded(name, body, table) for name in rule.guards):
         return None
     # "my boss says we never ..." is not the user's wish, "we never ..., my boss says so" is
-    foreign = table.guards.get("foreign")
-    others = table.regex(foreign).search(body) if foreign else None
+    others = table.guard("foreign", body)
     return None if others and others.start() <= max(match.start(), FOREIGN) else match
 
 
@@ -173,8 +171,8 @@ def _approves(clause: Clause, head: Opened, table: Table) -> bool:
     """Whether a yes at the start of a clause approves something, rather than answers a question."""
     if "hedge" in head.said or (clause.question and clause.plain.count(",") == 0):
         return False
-    answer = table.guards.get("answer")
-    return not (answer and table.regex(answer).match(clause.plain[head.body :]))
+    answer = table.guard("answer", clause.plain[head.body :])
+    return not (answer and not answer.start())
 
 
 def _settle(
@@ -280,7 +278,7 @@ def _halves(finding: Finding, table: Table) -> tuple[str, str]:
     found = []
     for name in ("want", "avoid"):
         pattern = table.pair.get(name)
-        match = table.regex(pattern).match(finding.text) if pattern else None
+        match = regex(pattern).match(finding.text) if pattern else None
         found.append(match["x"] if match else "")
     return found[0], found[1]
 

@@ -3,7 +3,7 @@
 import re
 
 from ijfw_core.text import cap, one_line
-from ijfw_plugins.signals_feedback.tables import Table, word_set
+from ijfw_plugins.signals_feedback.tables import Table, regex, word_set
 
 LONGEST = 300  # characters of a signal's text
 ABOUT = 200
@@ -26,8 +26,9 @@ def tidy(text: str, table: Table) -> str:
         text = text.strip(_EDGES)
         for _ in range(most if pattern else 0):
             low = text.lower().replace("’", "'")
-            regex = table.regex(pattern or "")
-            found = regex.match(low) if name == "lead" else regex.search(low)
+            found = (regex(pattern or "").match if name == "lead" else regex(pattern or "").search)(
+                low
+            )
             if not found or not found.group() or len(low) != len(text):
                 break
             text = (text[: found.start()] + text[found.end() :]).strip(_EDGES)

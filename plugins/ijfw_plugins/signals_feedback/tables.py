@@ -1,4 +1,6 @@
-"""The rule tables: one TOML file a language, compiled rule by rule when a text needs it.
+"""The rule tables: one TOML file a language, compiled part by part when a text needs it.
+
+What is read is a copy in JSON: `python -m ijfw_plugins.signals_feedback` writes it after a change.
 
 In a pattern line breaks and indents do not count, and the macros of the table are filled in: `{at}`
 is the start of a clause or the place after a comma or a joining word, `{x}` a short object, `{xs}`
@@ -7,26 +9,38 @@ U+E001 and quotes as U+E002.
 """
 
 import re
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from msgspec import Struct, convert
+from msgspec import Struct
+from msgspec.json import decode
 
 FOLDER = Path(__file__).with_name("rules")
 SECOND = 2  # words of another language that make a message one in two languages
 LANGUAGES = ("en", "de", "es", "fr", "zh")
 
 # What is made of a table once; tables live as long as the process.
-_FILLED: dict[tuple[int, str], re.Pattern[str]] = {}
 _LITERALS: dict[int, tuple[tuple[str, ...], list[frozenset[str]]]] = {}
 
 _CJK = re.compile("[\u4e00-\u9fff]")
 _WORDS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
-class Rule(Struct, frozen=True, forbid_unknown_fields=True):
+class Part(Struct, frozen=True, array_like=True):
+    """One alternative of a pattern; a text without one of `needs` cannot match it."""
+
+    pattern: str
+    needs: tuple[str, ...] = ()
+
+    def match(self, text: str, whole: bool) -> re.Match[str] | None:
+        """Where it stands in a text in lower case, or whether it is all there is."""
+        if self.needs and not any(need in text for need in self.needs):
+            return None
+        return regex(self.pattern).fullmatch(text) if whole else regex(self.pattern).search(text)
+
+
+class Rule(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One way to say something.
 
     `literals`: one of them must stand in the clause. `opened`: the clause must open with "but" or
@@ -34,7 +48,8 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     must hold for the end of the assistant's reply; `next`: one for the clause that follows.
     `whole`: must be all there is. `guards`: names of guards that cancel it. `say`: how the
     statement is put together from the groups of the pattern; "" takes the clause without the
-    group `cue`. `examples` and `counter` are run by the tests.
+    group `cue`. `examples` and `counter` are run by the tests. `parts`: what is made of the
+    pattern (see `prepare`).
     """
 
     kind: str
@@ -50,6 +65,7 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     say: str = ""
     examples: tuple[str, ...] = ()
     counter: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
 
 
 class Choices(Struct, frozen=True, forbid_unknown_fields=True):
@@ -61,14 +77,15 @@ class Choices(Struct, frozen=True, forbid_unknown_fields=True):
     both: tuple[str, ...] = ()
 
 
-class Table(Struct, frozen=True, forbid_unknown_fields=True):
+class Table(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The rules of one language.
 
     `openers`: words that open a clause (filler, yes, no, and more that rules ask for).
     `guards`: what makes a clause none of it.
     `spelling`: patterns and what is read in their place, as "didnt" for "didn't".
     `clean`: what is cut from the start (lead) and end (tail) of an object. `pair`: statements that
-    are one half of "use X, not Y".
+    are one half of "use X, not Y". `needs`: by the name of a guard or an opener, strings without
+    one of which it matches nothing.
     """
 
     openers: dict[str, str]
@@ -79,6 +96,7 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True):
     clean: dict[str, str] = {}
     pair: dict[str, str] = {}
     options: Choices = Choices()
+    needs: dict[str, tuple[str, ...]] = {}
 
     def spelled(self, text: str) -> str:
         """A text with the spellings that the rules know."""
@@ -86,15 +104,20 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True):
             text = re.sub(pattern, other, text)
         return text
 
-    def regex(self, pattern: str) -> re.Pattern[str]:
-        """A pattern of this table, macros filled in, compiled once."""
-        found = _FILLED.get((id(self), pattern))
-        if found is None:
-            filled = pattern
-            for name, value in self.macros.items():
-                filled = filled.replace("{" + name + "}", value)
-            found = _FILLED[id(self), pattern] = _compiled(filled)
-        return found
+    def opener(self, name: str, plain: str, at: int) -> re.Match[str] | None:
+        """The opening words of a class that stand at a place of a clause."""
+        if self._may(name, plain):
+            return regex(self.openers[name]).match(plain, at)
+        return None
+
+    def guard(self, name: str, plain: str) -> re.Match[str] | None:
+        """Where a guard of this table holds in a text in lower case; None for unknown names."""
+        pattern = self.guards.get(name)
+        return regex(pattern).search(plain) if pattern and self._may(name, plain) else None
+
+    def _may(self, name: str, plain: str) -> bool:
+        needs = self.needs.get(name)
+        return not needs or any(need in plain for need in needs)
 
     def candidates(self, plain: str) -> Iterator[Rule]:
         """The rules, in order, whose literals a clause in lower case has."""
@@ -121,21 +144,21 @@ class Words(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile("".join(line.lstrip() for line in pattern.strip().splitlines()))
+def regex(pattern: str) -> re.Pattern[str]:
+    """A pattern, compiled once."""
+    return re.compile(pattern)
 
 
 @cache
 def table(language: str) -> Table:
     """The table of a language, read once. Raises OSError or ValueError where it is no good."""
-    text = (FOLDER / f"{language}.toml").read_text(encoding="utf-8")
-    return convert(tomllib.loads(text), Table)
+    return decode((FOLDER / f"{language}.json").read_bytes(), type=Table)
 
 
 @cache
 def words() -> Words:
     """The word lists, read once."""
-    return convert(tomllib.loads((FOLDER / "words.toml").read_text(encoding="utf-8")), Words)
+    return decode((FOLDER / "words.json").read_bytes(), type=Words)
 
 
 @cache

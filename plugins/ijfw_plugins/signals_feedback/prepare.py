@@ -1,0 +1,125 @@
+"""Make of a rule table, as people write it, the copy that a short-lived process reads in no time.
+
+In the copy the macros are filled in, a pattern is cut at its outermost alternatives, and each part
+knows which letters a text must have before the part is worth compiling.
+"""
+
+import tomllib
+from collections.abc import Iterator
+from re import _constants as op  # type: ignore[attr-defined]
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from ijfw_plugins.signals_feedback.tables import FOLDER, LANGUAGES, Part, Rule, Table, Words
+
+MOST_NEEDS = 80  # letters strings of one part; looking for more costs what it saves
+SHORTEST = 2  # letters of such a string
+
+_REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
+
+
+def written(language: str) -> Table:
+    """The table of a language as it is written, with macros and examples."""
+    found: Table = _read(language, Table)
+    return found
+
+
+def prepared(table: Table) -> Table:
+    """A written table as `find` wants it."""
+    guards = {name: filled(pattern, table) for name, pattern in table.guards.items()}
+    openers = {name: filled(pattern, table) for name, pattern in table.openers.items()}
+    return replace(
+        table,
+        macros={},
+        guards=guards,
+        openers=openers,
+        needs={name: needs(pattern) for name, pattern in {**guards, **openers}.items()},
+        clean={name: filled(pattern, table) for name, pattern in table.clean.items()},
+        pair={
+            name: text if name == "say" else filled(text, table)
+            for name, text in table.pair.items()
+        },
+        rule=tuple(_rule(rule, table) for rule in table.rule),
+    )
+
+
+def _rule(rule: Rule, table: Table) -> Rule:
+    parts = [Part(part, needs(part)) for part in split(filled(rule.pattern, table))]
+    return replace(rule, pattern="", parts=tuple(parts), examples=(), counter=())
+
+
+def copies() -> Iterator[tuple[str, bytes]]:
+    """(name, content) of every file that `python -m ijfw_plugins.signals_feedback` writes."""
+    for language in LANGUAGES:
+        yield language, msgspec.json.encode(prepared(written(language))) + b"\n"
+    yield "words", msgspec.json.encode(_read("words", Words)) + b"\n"
+
+
+def _read(name: str, kind: type[Any]) -> Any:
+    text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), kind)
+
+
+def filled(pattern: str, table: Table) -> str:
+    """A pattern in one line, with the macros of its table filled in."""
+    for name, value in table.macros.items():
+        pattern = pattern.replace("{" + name + "}", value)
+    return "".join(line.lstrip() for line in pattern.strip().splitlines())
+
+
+def split(pattern: str) -> list[str]:
+    """The outermost alternatives of a pattern, in order."""
+    parts, start, depth, at = [], 0, 0, 0
+    while at < len(pattern):
+        sign = pattern[at]
+        if sign == "\\":
+            at += 1
+        elif sign == "[":  # a bracket that opens a class, a closing one stands first for itself
+            at = pattern.index("]", at + (3 if pattern[at + 1] == "^" else 2))
+        elif sign in "()":
+            depth += 1 if sign == "(" else -1
+        elif sign == "|" and not depth:
+            parts.append(pattern[start:at])
+            start = at + 1
+        at += 1
+    return [*parts, pattern[start:]]
+
+
+def needs(pattern: str) -> tuple[str, ...]:
+    """Strings of which every text that the pattern matches has one; () where none is known."""
+    found = _required(list(_parser.parse(pattern)))
+    return tuple(sorted(found)) if found and len(found) <= MOST_NEEDS else ()
+
+
+def _required(items: list[Any]) -> frozenset[str] | None:
+    """The best of what the items of a sequence need: the longest, then the fewest strings."""
+    choices: list[frozenset[str]] = []
+    run = ""
+    for code, value in [*items, (None, None)]:
+        if code is op.LITERAL:
+            run += chr(value)
+            continue
+        if code is op.AT:
+            continue
+        if len(run) >= SHORTEST:
+            choices.append(frozenset([run]))
+        run = ""
+        inner = _inner(code, value)
+        if inner:
+            choices.append(inner)
+    usable = [found for found in choices if len(found) <= MOST_NEEDS]
+    return max(usable, key=lambda found: (min(map(len, found)) >= 4, -len(found)), default=None)
+
+
+def _inner(code: Any, value: Any) -> frozenset[str] | None:
+    if code is op.SUBPATTERN:
+        return _required(list(value[-1]))
+    if code in _REPEATS and value[0] > 0:
+        return _required(list(value[2]))
+    if code is op.BRANCH:
+        every = [_required(list(branch)) for branch in value[1]]
+        return frozenset().union(*every) if all(every) else None  # type: ignore[arg-type]
+    return None
