@@ -51,7 +51,7 @@ _JOIN = lazy(
          \\*["']?[ \t]{0,12}[:=][ \t]{0,4})
      |(?P<row>\\*["']\r?\n[ \t]{0,8}\d{1,4}\)[ ](?=\\*["']))
      |(?P<op>(?:[ ]\[[^\[\]\n]{1,24}\](?=:))?(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}
-         (?:(?:\|\||[?+])?={1,3}|=>|:=?(?![:?])|:-(?!>)|->|<-(?=[ ]?["'])|::[ ](?=[A-Za-z0-9+/]{12})|→|➜|⇒|\?[ ][…›»][ ]|：|[|│┃║])
+         (?:(?:\|\||[?+])?={1,3}|=>|:=?(?![:?])|:-(?!>)|->|<-(?=[ ]?["'])|::[ ](?=[A-Za-z0-9+/]{12})|→|➜|⇒|\?[ ][…›»][ ]|：|[|│┃║](?![ ]?["']))
          >?(?![=>:])
          (?:[ \t]{0,4}(?:process\.env|import\.meta\.env|ENV|os\.environ|env)
             [.\[]?[\w"'\]]{0,48}[ \t]{0,4}
@@ -104,11 +104,14 @@ _MAYBE_WORDS = lazy(r"\\*[\"']?[a-z]{8,64}(?![\w(.-])|\\*[\"'](?:[a-z]{3,9}[ -])
 _ENDS = frozenset(("", "\n", "\r", ";", "&", " ", "<", '"', "'", "\\"))
 # Names that may hold a password of letters alone begin so.
 _WORDS_AFTER = ("pass", "Pass", "PASS", "pwd", "Pwd", "PWD", "psk", "secret", "Secret", "SECRET")
-_ARGUMENT = lazy(r"[A-Za-z_]\w*=[\w.]+")
+_ARGUMENT = lazy(
+    r"-{0,2}[A-Za-z_][\w.-]*=.+|-{1,2}[A-Za-z].*|[A-Za-z_][\w.]*\(.*|[a-z]+(?:_[a-z]{1,12}\d{0,2}){2,}"
+)
+_FINGERPRINT = lazy(r"[0-9A-F]{8}|[0-9A-F]{16}|[0-9A-F]{32}|[0-9A-F]{40}")
 _LABEL = lazy(r"[ \t>*#-]{0,8}(?:[A-Za-z]{1,14} ){0,6}\Z")
 _ENCODED = lazy(r"[A-Za-z0-9+/=_.-]*+")
 _NEXT = lazy(
-    r"[，。；、]|-\](?=\{\+|\s|\Z)|\+\}|&(?=[\w.\[\]-]{1,60}=)|&amp;|&quot;|%26(?=\w)|\[REDACTED|\]\[REDACTED"
+    r"[，。；、]|\]\(|\)\]|-\](?=\{\+|\s|\Z)|\+\}|&(?=[\w.\[\]-]{1,60}=)|&amp;|&quot;|%26(?=\w)|\[REDACTED|\]\[REDACTED"
     r"|;(?=[\w .-]{1,40}=|\s|$|(?:return|var|let|const)\b|[\w$]{1,30}[.({\[])"
     r"|[,;|](?=\\*[\"']?[\w.-]{1,40}\\*[\"']?[ ]?[=:])"
 )
@@ -238,6 +241,7 @@ class _Reader:
             probe != ""
             and not placeholder(probe)
             and not reference(probe, quote is not None)
+            and probe != name.rpartition(".")[2]
             and (how != "xml" or "<" in text[end : end + 4])
             and (
                 strong(probe, kind, how, quoted=quote is not None, flag=flag, name=name)
@@ -311,6 +315,8 @@ def _said(value: str, kind: str, how: str, *, quoted: bool, name: str) -> bool:
     """In a sentence, or with only blanks between name and value."""
     if _ARGUMENT.fullmatch(value):
         return False  # pass `shape=None`
+    if name.lower().endswith("key") and _FINGERPRINT.fullmatch(value):
+        return False  # of a signer
     if kind == "password":
         return prose_password(value) or (quoted and password_like(value, True))
     issued = token_like(value, 16)

@@ -13,6 +13,7 @@ from ijfw_plugins.redact_secrets.values import VALIDATORS
 
 NEAR = 24  # a rule that looks back so little is tried at each place: a search would look ahead, too
 APART = 400  # characters between a command and its option
+_DIGESTS = ("sha256", "sha512", "sha384", "sha1")  # what follows their name is no token
 AHEAD = 1024  # characters behind a window that are searched with it
 
 Look = Callable[[int, int], "re.Match[str] | None"]
@@ -149,6 +150,8 @@ def _bounded(text: str, at: int, literal: str) -> bool:
     if at == 0 or not literal[0].isalnum():
         return True
     before = text[at - 1]
+    if before in "=-:" and text[max(0, at - 7) : at - 1].endswith(_DIGESTS):
+        return False
     if before.isascii() and before.isalnum():
         return at > 1 and before in "nrtbf" and text[at - 2] == "\\"
     return not (before in "_-" and len(literal) <= 3)

@@ -59,7 +59,8 @@ _ABOUT = _set(
     "email role owner vault keyring retries schema attr attribute location position pos "
     "offset line col range span start end tree list map set cache lookup handler callback "
     "event events listener test tests page form reader writer parser lexer stream iterator "
-    "address encryption kinds family group groups mount ring tier"
+    "address encryption kinds family group groups mount ring tier fds comment keyword literal "
+    "punctuation operator regex regexp util utils ownership"
 )
 _NOT_BEFORE = _set(
     "public pub publishable publishedkey checksum hash digest fingerprint no requires require has is use uses with without "

@@ -17,7 +17,7 @@ from ijfw_plugins.redact_secrets.values import (
 
 GATE = ("pass", "pwd", "secret", "token", "key", "cred")
 # A text without one of these shows no session: ends of prompts that code seldom holds.
-PROMPTS = ("$ ", "]# ", "~# ", "\n> ", ">>> ", "PS ", "In [", "79> ", "sql> ", "gdb")
+PROMPTS = ("$ ", "]# ", "~# ", "\n> ", ">>> ", "PS ", "In [", "79> ", "sql> ", "gdb", "irb")
 SIGNS = ("❯ ", "➜ ", "λ ")
 BEFORE = 400  # characters of a command in front of the name of a secret
 LONGEST = 4000  # characters of a value

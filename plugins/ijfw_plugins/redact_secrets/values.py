@@ -12,6 +12,9 @@ from math import log2
 
 from ijfw_plugins.redact_secrets.lazy import lazy
 
+_VOWEL = lazy(r"[AEIOUaeiou]")
+_WORD_RUN = lazy(r"[A-Za-z]{3}")
+_SNAKE = lazy(r"[A-Za-z][a-z0-9]{0,15}(?:_[a-z0-9]{1,15}){3,12}\Z|[A-Za-z]+(?:_[A-Za-z]+){3,12}\Z")
 _PIECE = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
@@ -50,6 +53,15 @@ _REFERENCE = lazy(
     r"\[REDACTED|\[redacted|\(redacted|\*\*\*|secretsmanager|ssm:|keyring:|config\.|settings\.|self\.|this\.|args\.|opts\.|options\.|"
     r"Ag[A-D][A-Za-z0-9+/]{200}|req\.|ctx\.|props\.|state\.|data\.|params\.|sha(?:1|256|384|512)[-:]|h1:|md5[-:]|urn:|spdx"
 )
+# What only code holds: of regular expressions, wherever; operators, without quotes.
+_EXPRESSION = ("[a-z", "A-Za-z", "a-zA-Z", "(?:", "0-9]", "{1,", "Ctrl+", "Shift+", "Alt+", "Cmd+")
+_OPERATORS = ("===", "!==", "&&", "??", "?.", "||", "=>", "::", "$?")
+_OPENED = lazy(r"[A-Za-z_$][\w$.:]*(?:\(|\[)[\w$.&*]*\Z")  # a call or an index, cut at its end
+_ANYWHERE = lazy(
+    r"[\w./-]{1,200}\.[a-z]{1,4}:\d{1,6}(?::\d{1,6})?:?\Z"  # a line of a file
+    r"|#[a-z_-]{1,80}\Z|//[\w.-]{1,80}/|(?:[a-z]{1,16} )?#[0-9A-Fa-f]{6}\Z|![01](?:[,)}\]]|\Z)"
+    r"|[A-Za-z-]{1,40}(?:\|[A-Za-z-]{0,40}){1,40}\Z|\^?\\?/\^"
+)
 _MARKS = ("***", "xxxxxx", "XXXXXX", "•••", "[REDACTED:", "[REDACTED]")
 _CALL = lazy(
     r"[A-Za-z_][A-Za-z_.:]*[0-9]?\(|[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)+\("
@@ -64,6 +76,10 @@ _ROOTED = lazy(
 )
 _URL = lazy(r"[A-Za-z][A-Za-z0-9+.-]{1,24}://")
 _CODE_NAME = lazy(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)+\Z")
+_MEMBER = lazy(  # of a module or an object: words, no number
+    r"(?:(?:exports|module|[a-z]\w{1,30}_js_\d|\w{1,20}\$\d|win32[a-z]+|winreg|(?:x|ed)(?:25519|448))"
+    r"(?:\.[A-Za-z_$][\w$]*)+|[a-z]{1,20}(?:\.[a-z]{1,20}(?:_[A-Za-z]{1,16}){0,6})+)\Z"
+)
 _SCREAMING = lazy(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z")
 _TIME = lazy(
     r"[\d:.,TZ/+\- ]+\Z|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?\Z"
@@ -79,6 +95,7 @@ _NOT_LETTER = lazy(r"[^a-z]+")
 _NOT_DIGIT = lazy(r"[^0-9]+")
 _HEX = lazy(r"(?:0x)?(?:[0-9a-f]+|[0-9A-F]+)\Z")
 _SEQUENCES = "0123456789abcdefghijklmnopqrstuvwxyz0123456789012345678909876543210"
+_ROW = lazy(r"[b-df-hj-np-tv-xz]{5}|[B-DF-HJ-NP-TV-XZ]{7}")
 _CONSONANTS = lazy(r"[b-df-hj-np-tv-xz]{5,}", re.I)
 # Tables by which `str.translate` takes characters out: a C loop instead of one in Python.
 _WITHOUT_SPECIAL = str.maketrans("", "", "!@#$%^&*~+=?|{}()[]<>;,`\\")
@@ -105,7 +122,7 @@ def placeholder(value: str) -> bool:
     letters = low.translate(_LETTERS_ALONE) if low.isascii() else _NOT_LETTER.sub("", low)
     if letters in _STOP and "1234567890".startswith(_NOT_DIGIT.sub("", low)):
         return True
-    if value.endswith(("EXAMPLE", "EXAMPLEKEY")) or low.endswith(("-example", "_example")):
+    if "EXAMPLE" in value or low.endswith(("-example", "_example")):
         return True
     return len(low) >= 8 and low in _SEQUENCES
 
@@ -136,11 +153,20 @@ def reference(value: str, quoted: bool) -> bool:
         return True
     if "${" in value or "{{" in value or "[REDACTED" in value:
         return True
+    if any(sign in value for sign in _EXPRESSION) or _ANYWHERE.match(value):
+        return True
+    if value.count("\\") > 1 and _WORD_RUN.search(value):
+        return True
     if _PATH.match(value) and (
         _ROOTED.match(value) or not (random_looking(value) or _strong_part(value))
     ):
         return True
-    if not quoted and (_CALL.match(value) or _code_name(value)):
+    if not quoted and (
+        _CALL.match(value)
+        or _code_name(value)
+        or any(sign in value for sign in _OPERATORS)
+        or (_OPENED.match(value) and not random_looking(re.split(r"[(\[]", value)[0]))
+    ):
         return True
     return bool(_SCREAMING.match(value) or _TIME.match(value)) and not hex_like(value, 16)
 
@@ -157,10 +183,10 @@ def _strong_part(value: str) -> bool:
 
 
 def _code_name(value: str) -> bool:
-    """`user.password_2`: a dotted name with two digits at most."""
-    return (
-        _CODE_NAME.match(value) is not None and digits_in(value) <= 2 and not random_looking(value)
-    )
+    """`user.password_2`: a dotted name with two digits at most, or one that only code holds."""
+    if _CODE_NAME.match(value) is None:
+        return False
+    return (digits_in(value) <= 2 and not random_looking(value)) or bool(_MEMBER.match(value))
 
 
 def hex_like(value: str, size: int) -> bool:
@@ -185,14 +211,26 @@ def random_looking(value: str) -> bool:
         3.4 if len(value) < 24 else 3.9
     ):
         return False
-    if not any(map(str.isdigit, value)) and sum(map(str.isupper, value[1:])) < 3:
+    digits = digits_in(value)
+    if not digits and sum(map(str.isupper, value[1:])) < 3:
         return False
-    return entropy(value) >= 2.8
+    if digits <= 2 and _worded(pieces):
+        return False
+    return entropy(value) >= 2.8 and not (value.count("_") > 2 and _SNAKE.match(value))
+
+
+def _worded(pieces: list[str]) -> bool:
+    """Those of an identifier: at most one number, and most letters stand in words."""
+    words = [piece for piece in pieces if piece.isalpha()]
+    if len(pieces) - len(words) > 1:
+        return False
+    long = sum(len(word) for word in words if len(word) > 3 and _VOWEL.search(word))
+    return long >= 0.65 * sum(map(len, words))
 
 
 def token_like(value: str, size: int = 16) -> bool:
     """Whether a value may be an issued token: `size` or more characters that are no words."""
-    if len(value) < size or " " in value.strip():
+    if len(value) < size or " " in value.strip() or "%20" in value:
         return False
     if _UUID.match(value) or hex_like(value, size) or _SERIAL.match(value):
         return True
@@ -234,7 +272,7 @@ def password_like(value: str, quoted: bool) -> bool:
         return any(map(str.isalnum, value)) and not _SENTENCE.fullmatch(value)
     if len(value) < 12:
         return False
-    return random_looking(value) or _CONSONANTS.search(value) is not None
+    return random_looking(value) or _ROW.search(value) is not None
 
 
 _SENTENCE = lazy(r"[a-zA-Z]+[!?;,=|)(\[\]{}<>]*|[(\[{<].*|[a-z]+[,;|&]+[a-z]+.*")
@@ -329,7 +367,7 @@ def valid_mixed(value: str) -> bool:
 
 
 def _letters_and_digits(part: str) -> bool:
-    return any(map(str.isdigit, part)) and any(map(str.isalpha, part))
+    return digits_in(part) > 1 and any(map(str.isalpha, part))
 
 
 def valid_password(value: str) -> bool:
