@@ -390,6 +390,45 @@ def test_two_processes_write_one_index(place: Any, ids: Ids) -> None:
     assert dump(place.index) == rebuilt(place)
 
 
+def test_what_a_process_knows_of_its_index_others_may_change(place: Any, ids: Ids) -> None:
+    project = place.open()
+    folder = place.index.parent
+    place.write(memory("a", "use pytest"), memory("b", "use Postgres"))
+    assert ids(project, "pytest") == ["a"]
+    place.write(memory("a", "use pytest"), memory("b", "use Walrus"), memory("c", "use tox"))
+    assert ids(project, "walrus") == ["b"]
+    mine = engine._open.pop(folder)
+    place.write(memory("b", "use Walrus"), memory("c", "use nox"))
+    assert ids(place.open(), "nox") == ["c"]
+    engine._open.pop(folder).close()
+    engine._open[folder] = mine
+    place.write(memory("a", "use pytest"), memory("b", "use Walrus"), memory("c", "use tox"))
+    assert ids(project, "pytest") == ["a"]
+    assert dump(place.index) == rebuilt(place)
+
+
+def test_a_reading_that_fails_half_way_is_taken_up_again(
+    place: Any, ids: Ids, monkeypatch: Any
+) -> None:
+    project = place.open()
+    place.write(memory("a", "use pytest"))
+    assert ids(project, "pytest") == ["a"]
+    place.write(memory("a", "use Walrus"), memory("b", "use tox"))
+    real = update.Update._batch
+
+    def killed(self: Any, *given: Any) -> None:
+        real(self, *given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(update.Update, "_batch", killed)
+    with pytest.raises(KeyboardInterrupt):
+        ids(project, "walrus")
+    monkeypatch.setattr(update.Update, "_batch", real)
+    place.write(memory("a", "use pytest"), memory("b", "use tox"))
+    assert ids(project, "pytest") == ["a"]
+    assert dump(place.index) == rebuilt(place)
+
+
 def test_a_forgotten_memory_leaves_the_index(place: Any, ids: Ids) -> None:
     from ijfw_core.storage.forget import forget
 

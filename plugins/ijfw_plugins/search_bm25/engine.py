@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from ijfw_hookspecs import Context, Hit, Query
-from ijfw_plugins.search_bm25 import guest, order, question, watch
+from ijfw_plugins.search_bm25 import order, question, watch
 from ijfw_plugins.search_bm25.database import (
     UnusableError,
     folder_of,
@@ -42,6 +42,8 @@ def search(query: Query, context: Context) -> list[Hit] | None:
 
 def _visit(folder: Path, query: Query, context: Context) -> list[Hit] | None:
     """What another project's memory answers, of which nothing is written."""
+    from ijfw_plugins.search_bm25 import guest  # few visit
+
     try:
         return _answer(guest.visit(folder, context), query, context)
     except (UnusableError, sqlite3.Error):

@@ -17,10 +17,11 @@ from ijfw_plugins.search_bm25.database import (
     locked,
 )
 from ijfw_plugins.search_bm25.places import Places
-from ijfw_plugins.search_bm25.update import Update
+from ijfw_plugins.search_bm25.update import Digests, Update
 from ijfw_plugins.search_bm25.watch import State
 
 Key = tuple[str, str]  # base folder, path in it
+_REMEMBERED = 50_000  # entries of a tier whose digests are kept from one writing to the next
 
 WORDS = "1"  # of the rules that make terms; another value in the file makes it anew
 
@@ -40,7 +41,8 @@ class Index:
         self._inode = _inode(self._path)
         self._unwatched = False  # whether there are entries that are in no file we watch
         self.lock = threading.RLock()
-        self._version = -1  # of the data, as SQLite counts it
+        self._version = -1  # of the data, as SQLite counts what others write
+        self._known: dict[Tier, Digests] = {}
         self._files: dict[Key, State] = {}
         self.count = 0  # entries
         self.highest = 0  # number of an entry
@@ -82,8 +84,7 @@ class Index:
         with self._writing():
             self._reload()
             self._take_in(context, seen, looked)
-            self._version = -1
-            self._reload()
+            self._reload(anew=True)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -115,9 +116,11 @@ class Index:
 
     # --- reading ------------------------------------------------------------------------------
 
-    def _reload(self) -> None:
+    def _reload(self, *, anew: bool = False) -> None:
         version = self.db.execute("PRAGMA data_version").fetchone()[0]
-        if version == self._version:
+        if version != self._version:
+            self._known.clear()
+        elif not anew:
             return
         check_schema(self.db)
         rows = self.db.execute("SELECT base, path, mtime, size, inode FROM files")
@@ -152,11 +155,13 @@ class Index:
         }
         touched = [key for key, value in fresh.items() if hashes.get(key) != value]
         touched += [key for key in hashes if key not in seen]
+        known, self._known = self._known, {}  # if this fails nothing is known
         for tier in self._tiers(touched):
-            update.tier(tier, context.memory)
+            known[tier] = update.tier(tier, context.memory, known.get(tier))
         with update.transaction():
             update.finish()
             self._note(seen, fresh, looked)
+        self._known = {tier: some for tier, some in known.items() if len(some) <= _REMEMBERED}
 
     def _tiers(self, touched: Iterable[Key]) -> list[Tier]:
         """The tiers that files belong to: by the entries read from them, else by their folder."""

@@ -34,6 +34,7 @@ PARTS = 1 << 20  # room for the parts of one term in the key of a posting list
 
 _AT_ONCE = 500  # values in one statement
 T = TypeVar("T")
+Digests = dict[str, str]  # id -> digest, of the entries of a tier
 
 _encode = msgspec.msgpack.Encoder().encode
 decode = msgspec.msgpack.Decoder(Entry).decode
@@ -86,9 +87,17 @@ class Update:
         for key, value in (("words", rules), ("count", 0), ("size", 0)):
             self._set(key, value)
 
-    def tier(self, tier: Tier, memory: Memory) -> None:
-        """Take in what changed in a tier."""
-        known = dict(self.db.execute("SELECT id, digest FROM docs WHERE tier = ?", (tier,)))
+    def tier(self, tier: Tier, memory: Memory, known: Digests | None = None) -> Digests:
+        """Take in what changed in a tier.
+
+        Args:
+            tier: that is looked at.
+            memory: where it is read.
+            known: what this gave when the tier was last looked at, where nothing was written since.
+        """
+        if known is None:
+            known = dict(self.db.execute("SELECT id, digest FROM docs WHERE tier = ?", (tier,)))
+        made: Digests = {}
         seen: set[str] = set()
         fresh: list[Entry] = []
         for name, _, entry in memory.changed(tier, known):
@@ -97,12 +106,17 @@ class Update:
             seen.add(name)
             if entry is not None:
                 fresh.append(entry)
+                made[entry.id] = entry.digest
             if len(fresh) >= BATCH:
                 self._batch(tier, fresh, ())
                 fresh = []
         gone = [name for name in known if name not in seen]
         if fresh or gone:
             self._batch(tier, fresh, gone)
+        for name in gone:
+            del known[name]
+        known.update(made)
+        return known
 
     def finish(self) -> None:
         """Join the entries of each touched session in the order in which they were stored."""
