@@ -40,6 +40,7 @@ _CODE = re.compile(
     r"(?:\b[Ee]rror|\bERROR|\bFATAL|due to|failed):? ([A-Z]+(?:_[A-Z\d]+)+)(?=[:,\s]|$)"
 )
 _CODE_FIELD = re.compile(r"\bcode: '([A-Z_\d]*[A-Z][A-Z_\d]*)'")
+_STACK = re.compile(r"\n {4}at ")
 _LEVEL = {"failed": 0, "likely": 1, "always": 2}
 
 
@@ -82,7 +83,7 @@ def find(output: str, command: Command, exit_code: int | None, failed: bool | No
     if failed:
         if reader:
             return _spoken(text, command)
-        return _best(text, "failed") or _last(text, exit_code)
+        return _why(text) or _last(text, exit_code)
     if failed is None:
         return _untold(text, command, reader)
     return None if reader else _best(text, "always")
@@ -96,8 +97,19 @@ def _untold(text: Output, command: Command, reader: bool) -> Found | None:
         return None if word("shrug").match(text) else _signed(Output(text.edges), command)
     found = _best(text, "likely", floor=WRAPPER + 1)
     if found is None and _best(text, "likely"):  # it says that it failed, and not why
-        return _best(text, "failed")
+        return _why(text)
     return found or _complaint(text, command) or _alone(text) or _ending(text)
+
+
+def _why(text: Output) -> Found | None:
+    """The best line of an output that failed; where only a runner says so, a complaint before."""
+    known = _best(text, "failed", floor=WRAPPER + 1)
+    if known is not None or (told := _best(text, "failed")) is None:
+        return known
+    before = Output(text[: text.find(told.line)])
+    complaint = (line for line in before.telling() if word("complaint").match(line))
+    line = next(complaint, "")
+    return Found(_short(line), derive(line[lead(line) :])) if line else told
 
 
 def _signed(text: Output, command: Command) -> Found | None:
@@ -265,6 +277,8 @@ def _signature(hit: _Hit, text: str) -> str:
             told = around.group("sig")
     if told:
         told = rule.map.get(told) or rule.map.get("*") or told
+    if not told and _STACK.match(text, hit.match.end()):
+        told = _field(text[hit.match.end() : hit.match.end() + AROUND])
     if not told:
         told = literal(hit.line[lead(hit.line) :]) or next(
             (name for phrase, name in rule.phrases if phrase in hit.line), rule.signature
@@ -284,12 +298,18 @@ def literal(line: str) -> str:
     return ""
 
 
+def _field(text: str) -> str:
+    """The code in what a runtime of JavaScript shows of an error object, or ""."""
+    found = _CODE_FIELD.search(text)
+    return found.group(1) if found else ""
+
+
 def derive(line: str, following: str = "", base: str = "") -> str:
     """A signature for a line of no known form: its class, its code, or what its words mean."""
     if told := literal(line):
         return told
-    if found := _CODE_FIELD.search(following):
-        return found.group(1)
+    if code := _field(following):
+        return code
     return base or next((name for phrase, name in meanings() if phrase in line), "Error")
 
 
