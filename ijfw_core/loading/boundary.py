@@ -132,6 +132,19 @@ def blocks(value: Iterable[Any]) -> list[tuple[str, str]]:
     return found
 
 
+def spans(value: Any, count: int) -> list[tuple[int, int]]:
+    """Where a store found that many blocks; [] where it does not say."""
+    if value is None:
+        return []
+    found = list(value)
+    if len(found) != count:
+        _wrong("not one place a block")
+    for item in found:
+        if not isinstance(item, tuple) or len(item) != 2 or {type(at) for at in item} != {int}:
+            _wrong("a place that is no (start, end)")
+    return found
+
+
 def receipt(value: Any) -> Receipt:
     """How a store would carry out a change."""
     if not isinstance(value, Receipt):

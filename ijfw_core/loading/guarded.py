@@ -98,6 +98,15 @@ class GuardedStore:
             raise StoreClosedError(f"The store {self.plugin} lost text of {path}; nothing is done.")
         return blocks
 
+    def spans(self, path: str, text: str, names: Sequence[str]) -> list[tuple[int, int]] | None:
+        """Where the blocks of these entries stand in a file, (-1, -1) for one that is not there;
+        None where the store cannot say without cutting all of it."""
+        find = getattr(self._store, "spans", None)
+        if find is None:
+            return None
+        found = self._ask(lambda: boundary.spans(find(path, text, names), len(names)), list)
+        return found or None
+
     def plan(self, change: Change) -> Receipt:
         """The edits that carry out a change; raises ValueError where it cannot be done."""
         return self._ask(lambda: boundary.receipt(self._store.plan(change)), Receipt)

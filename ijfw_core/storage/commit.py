@@ -24,6 +24,7 @@ from ijfw_core.storage.ledger import Record
 from ijfw_core.storage.roots import Roots
 from ijfw_hookspecs import Store
 
+Spans = Sequence[tuple[int, int]]  # of blocks, in characters; (-1, -1) for one that is not there
 Cuts = dict[tuple[str, str], list[tuple[str, str]]]  # (tier, path) -> blocks
 
 
@@ -104,6 +105,26 @@ class Committer:
     def _cut(self, path: str, text: str) -> list[tuple[str, str]]:
         return list(self.store.blocks(path, text)) if text else []
 
+    def cut_for(self, records: Sequence[Record], text: str) -> list[tuple[str, str]]:
+        """The text of one file cut as far as these records need it.
+
+        Where all of them give a block another text or put one at the end, and the store knows where
+        blocks stand, what lies between is not cut, and counts as blocks without id.
+        """
+        path, names = records[0].path, [record.entry for record in records]
+        spans = None
+        if all(map(_is_local, records)) and all(names) and len(set(names)) == len(names):
+            spans = _spans(self.store, path, text, names)
+        if spans is None:
+            return self._cut(path, text)
+        pieces: list[tuple[str, str]] = []
+        at = 0
+        for (start, end), name in sorted(zip(spans, names, strict=True)):
+            if start >= 0:
+                pieces += [("", text[at:start]), (name, text[start:end])]
+                at = end
+        return [piece for piece in (*pieces, ("", text[at:])) if piece[1]]
+
     def write(self, records: Sequence[Record]) -> None:
         """Carry out settled records: ledger, files, LESSONS.md.
 
@@ -117,7 +138,7 @@ class Committer:
         ledger.append(self.roots, records)
         done: list[Record] = []
         try:
-            for tier, path, group in _by_file(records):
+            for tier, path, group in by_file(records):
                 with self.tier_locked(tier):
                     self._write_file(tier, path, group)
                 done += group
@@ -142,7 +163,7 @@ class Committer:
         Raises MismatchError where its block is not `before`.
         """
         where = record.tier, record.path
-        if _is_append(record) and where not in cuts:
+        if is_append(record) and where not in cuts:
             torn = files.ends_torn(*self.place(*where))
             return replace(record, lead="\n" if torn else "")
         if where not in cuts:
@@ -182,13 +203,13 @@ class Committer:
         return ledger.place_of(self.roots, tier, path)
 
     def _write_file(self, tier: str, path: str, group: Sequence[Record]) -> None:
-        if all(_is_append(record) for record in group):
+        if all(is_append(record) for record in group):
             place, base = self.place(tier, path)
             text = "".join(record.after or "" for record in group)
             files.append(place, text, base, durable=not self.unsettled.allowed)
             return
         old = self.text(tier, path)
-        cut = self._cut(path, old)
+        cut = self.cut_for(group, old)
         for record in group:
             blocks.apply(cut, record)
         new = "".join(raw for _, raw in cut)
@@ -273,9 +294,9 @@ class Committer:
 
     def _mend(self, doubt: Sequence[Record]) -> None:
         """Take away what a power cut left of an append; `_finish_block` brings it whole."""
-        for tier, path, group in _by_file(doubt):
+        for tier, path, group in by_file(doubt):
             old = self.text(tier, path)
-            new = durable.untorn(old, [r.after for r in group if r.after and _is_append(r)])
+            new = durable.untorn(old, [r.after for r in group if r.after and is_append(r)])
             if new != old:
                 with self.tier_locked(tier), suppress(ChangedError):
                     place, base = self.place(tier, path)
@@ -320,16 +341,27 @@ def _told(records: Sequence[Record]) -> list[Record]:
     return list(told.values())
 
 
-def _is_append(record: Record) -> bool:
+def is_append(record: Record) -> bool:
+    """Whether a record only puts a block at the end of its file."""
     return record.before is None and record.after is not None and record.anchor is None
 
 
-def _by_file(records: Sequence[Record]) -> Iterator[tuple[str, str, list[Record]]]:
+def _spans(store: Store, path: str, text: str, names: Sequence[str]) -> Spans | None:
+    ask: Callable[[str, str, Sequence[str]], Spans | None] | None = getattr(store, "spans", None)
+    return None if ask is None else ask(path, text, names)
+
+
+def _is_local(record: Record) -> bool:
+    """Whether a record needs to know no other block than its own."""
+    return is_append(record) or (record.before is not None and record.after is not None)
+
+
+def by_file(records: Sequence[Record]) -> Iterator[tuple[str, str, list[Record]]]:
     """Records by file; files in which a block must still be what it was come first."""
     order: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         if not record.external:
             order.setdefault((record.tier, record.path), []).append(record)
-    appends = {where for where, group in order.items() if all(map(_is_append, group))}
+    appends = {where for where, group in order.items() if all(map(is_append, group))}
     for tier, path in sorted(order, key=appends.__contains__):
         yield tier, path, order[tier, path]

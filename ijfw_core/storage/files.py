@@ -41,6 +41,13 @@ def storable(text: str) -> str:
     return _UNWRITABLE.sub("\ufffd", text)
 
 
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return storable(text).encode("utf-8", "surrogateescape")
+
+
 def read_text(path: Path, base: Path | None = None) -> str:
     """The text of a file, "" where there is none.
 
@@ -91,7 +98,7 @@ def append(path: Path, text: str, base: Path | None = None, *, durable: bool = T
     or a failed fsync is taken back. Raises OSError, and ChangedError where the file was replaced
     by another one meanwhile.
     """
-    data = storable(text).encode("utf-8", "surrogateescape")
+    data = _encoded(text)
     with _parent(path, base, create=True) as (folder, name):
         fd, size = _open_end(folder, name, path)
         try:
@@ -123,7 +130,7 @@ def replace(path: Path, text: str, base: Path | None = None, *, expect: str | No
     `expect` is the text that was read before; where the file holds another one just before the
     rename, ChangedError is raised and the file left as it is. Raises OSError and RefusedError.
     """
-    replace_bytes(path, storable(text).encode("utf-8", "surrogateescape"), base, expect=expect)
+    replace_bytes(path, _encoded(text), base, expect=expect)
 
 
 def replace_bytes(

@@ -25,7 +25,7 @@ from ijfw_core.errors import WithheldError
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.storage import files, ledger
 from ijfw_core.storage.blocks import MismatchError
-from ijfw_core.storage.commit import Committer, Cuts, now
+from ijfw_core.storage.commit import Committer, Cuts, by_file, is_append, now
 from ijfw_core.storage.ledger import Record, RunKind
 from ijfw_core.storage.roots import Roots
 from ijfw_core.text import derived_id, digest, new_id, slug
@@ -198,7 +198,6 @@ class Writer(Committer):
         at = self.clock()
         entry = change.entry
         extra = dict(entry.extra) if entry else {}
-        cuts = {} if cuts is None else cuts
         records: list[Record] = []
         group = new_id(at)
         main = next((edit for edit in edits if edit.entry_id == entry_id), edits[0])
@@ -229,8 +228,18 @@ class Writer(Committer):
                 reason=change.reason,
                 proposal=_wanted(entry) if staged and entry else "",
             )
-            records.append(self.settled(record, cuts))
-        return records
+            records.append(record)
+        if cuts is None:
+            cuts = self._cuts(records)
+        return [self.settled(record, cuts) for record in records]
+
+    def _cuts(self, records: Sequence[Record]) -> Cuts:
+        """The files of one change, cut as far as it needs; those that only grow are not read."""
+        cuts: Cuts = {}
+        for tier, path, group in by_file(records):
+            if not all(map(is_append, group)):
+                cuts[tier, path] = self.cut_for(group, self.text(tier, path))
+        return cuts
 
     def _note_external(self, run: Run, change: Change, receipt: Receipt) -> Outcome:
         edit = Edit(path="-", entry_id=receipt.entry_id, before=None, after=None)
@@ -280,7 +289,8 @@ class Writer(Committer):
 
     def _entry(self, entry_id: str) -> Entry | None:
         tiers: tuple[Tier, ...] = ("knowledge", "team", "global", "journal", "handoff", "staged")
-        return next((e for e in self.store.entries(tiers) if e.id == entry_id), None)
+        found = (e for tier in tiers for e in self.store.entries((tier,)) if e.id == entry_id)
+        return next(found, None)
 
     # --- redaction ----------------------------------------------------------------------------
 

@@ -50,6 +50,16 @@ class Kept(NamedTuple):
         start = self.ends[place - 1] if place else 0
         return self.data[start : self.ends[place]].decode("utf-8", "surrogateescape")
 
+    def span(self, name: str) -> tuple[int, int]:
+        """Where the block of an entry stands, in characters; (-1, -1) where there is none."""
+        place = self.places.get(name)
+        if place is None:
+            return -1, -1
+        start = self.ends[place - 1] if place else 0
+        if not self.data.isascii():
+            start = len(self.data[:start].decode("utf-8", "surrogateescape"))
+        return start, start + len(self.raw(place))
+
     def before(self, place: int) -> str:
         """The id of the entry in front of a block, "" where there is none."""
         front = (self.rows[nth] for nth in range(place - 1, -1, -1))

@@ -200,6 +200,12 @@ class Files:
             found.append((name, raw))
         return found
 
+    def spans(self, path: str, text: str, names: Sequence[str]) -> list[tuple[int, int]] | None:
+        """Where the blocks of these entries stand in a file, in characters, (-1, -1) for one that
+        is not there; None where that is not what was read of the file last."""
+        known = self._same(path, text, _of_layout(path, text) or self.grammar(path, text))
+        return None if known is None else [known.span(name) for name in names]
+
     def _same(self, path: str, text: str, grammar: Grammar) -> Kept | None:
         """The project's own file of this path, where that is what was read of it last."""
         tiers: tuple[Tier, ...] = ("knowledge", "journal")

@@ -81,6 +81,10 @@ class MarkdownStore:
         """Cut a file into (entry id or "", raw block); joining the raws gives `text` back."""
         return self._files.named(path, text)
 
+    def spans(self, path: str, text: str, names: Sequence[str]) -> list[tuple[int, int]] | None:
+        """Where the blocks of these entries stand in a file; None where all of it has to be cut."""
+        return self._files.spans(path, text, names)
+
     def plan(self, change: Change) -> Receipt:
         """The edits that carry out a change; ValueError where it cannot be done. See `plans`."""
         return self._planner.plan(change)
