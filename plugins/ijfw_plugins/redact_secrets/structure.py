@@ -7,7 +7,7 @@ from ijfw_plugins.redact_secrets.assign import Found
 from ijfw_plugins.redact_secrets.forms import Forms
 from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.names import name_kind
-from ijfw_plugins.redact_secrets.values import placeholder, reference, token_like, valid_random
+from ijfw_plugins.redact_secrets.values import placeholder, reference, token_like
 
 GATE = ("private", "cookie", "curl", "secret")
 KEY_SIZE = 24 << 10  # characters of a private key that are looked at
@@ -26,7 +26,7 @@ _TAIL = lazy(r"(?:[A-Za-z0-9+/=]{1,128}(?:\\+[nr]|\s|[\"'+,>|]){0,24})+\Z")
 _COOKIE = lazy(
     r"(?:set-)?cookies?[\"'\]]{0,2}\s{0,3}(?:=>|[:=,])\s{0,3}[\"'`]?(?=[^\s;=]{1,80}=)", re.I
 )
-_CURL_COOKIE = lazy(r"curl\b[^\n|;]{0,400}? -b ?[\"']?(?=[^\s;=\"']{1,80}=)")
+_CURL_COOKIE = lazy(r"curl\b[^\n|;]{0,400}? (?:-b|--cookie)[ =]?[\"']?(?=[^\s;=\"']{1,80}=)")
 _CRUMB = lazy(r"([^\s;=\"',]{1,80})=([^;\s\"'`\\<>]{0,4096})")
 _CRUMB_END = lazy(r"[\"'`\n\\]|\Z")
 _JAR = lazy(r"cookies?\\*[\"']?\s{0,3}[=:]\s{0,3}\{(?=\s{0,40}\\*[\"'])", re.I)
@@ -68,23 +68,6 @@ _JSON_DATA = lazy(r"[\"'](?:data|stringData)[\"']\s{0,4}:\s{0,4}\{([^{}]{1,16000
 _JSON_ITEM = lazy(r"[\"'][\w.-]{1,128}[\"']\s{0,4}:\s{0,4}[\"']([^\"'\\]{1,8192})[\"']")
 
 _MAILGUN = lazy(r"[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}")
-# A short word, then a random row: the token of a provider that no rule knows.
-_UNKNOWN = lazy(r"([a-z]{2,12}|[A-Z]{2,6})_([A-Za-z0-9]{32,120})\Z")
-_IDENTIFIERS = frozenset(
-    "pk pub public cs pi pm seti src evt msg req resp run thread asst call toolu file img chunk id "
-    "user org org_id sess session trace span hash sha md5 css js font icon module".split()
-)
-_DIGEST_SIGNS = (
-    "sha256=",
-    "sha512=",
-    "sha384=",
-    "sha256-",
-    "sha512-",
-    "sha384-",
-    "sha1-",
-    "/",
-    "+",
-)
 _DISCORD = lazy(
     r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,45}"
 )
@@ -100,7 +83,7 @@ def structures(forms: Forms, words: set[str]) -> Iterator[Found]:
         yield from _tagged(lower, "&lt;private&gt;", "&lt;/private&gt;")
     if "cookie" in words:
         yield from cookies(text, lower)
-    if "curl" in words and " -b" in text:
+    if "curl" in words and (" -b" in text or "--cookie" in text):
         yield from _cookies_of_curl(text)
     if "secret" in words and "Secret" in text and "kind" in text:
         yield from kubernetes(text)
@@ -109,14 +92,6 @@ def structures(forms: Forms, words: set[str]) -> Iterator[Found]:
         while at >= 0:
             yield Found(at, at + len(run), "mailgun-key")
             at = text.find(run, at + len(run))
-    for run in {run for run in runs if "_" in run[2:13]}:
-        known = _UNKNOWN.match(run)
-        if known and known.group(1).lower() not in _IDENTIFIERS and valid_random(known.group(2)):
-            at = text.find(run)
-            while at >= 0:
-                if not text.endswith(_DIGEST_SIGNS, max(0, at - 8), at):
-                    yield Found(at, at + len(run), "token")
-                at = text.find(run, at + len(run))
     if any(23 <= len(run) <= 28 and run[0] in "MNO" for run in runs):
         for match in _DISCORD.finditer(text):
             yield Found(match.start(), match.end(), "discord-bot")
