@@ -124,7 +124,7 @@ class Index:
         self._digests.append(_digest(found))
         self._whole[self._digests[-1]] = number
         if len(once) < len(found):
-            self._repeated[number] = {w: n for w, n in Counter(found).items() if n > 1}
+            self._repeated[number] = _repeated(found)
         for word in once:
             self._postings[word].append(number)
         for name, value in entry.extra:
@@ -237,6 +237,14 @@ _NONE: dict[int, int] = {}
 def _text(entry: Entry) -> str:
     """The part of an entry that is compared."""
     return body(entry.summary, entry.content)[:MAX_CHARS]
+
+
+def _repeated(words: Sequence[int]) -> dict[int, int]:
+    """The words that stand more than once, and how often."""
+    counts: dict[int, int] = {}
+    for word in words:
+        counts[word] = counts.get(word, 0) + 1
+    return {word: times for word, times in counts.items() if times > 1}
 
 
 def _digest(words: Sequence[int]) -> int:
