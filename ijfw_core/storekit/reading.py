@@ -167,6 +167,12 @@ class Files:
             return None
         return known if known.stamp == _stamp(state) else None
 
+    def was_kept(self, tier: Tier) -> bool:
+        """Whether a tier is one file that was read before, whatever became of it."""
+        paths = self.paths(tier)
+        key = self.base(tier), tier, paths[0] if paths else ""
+        return len(paths) == 1 and self._reader.known(key) is not None
+
     def _rows(
         self, tier: Tier, path: str, grammar: Grammar, data: bytes | None = None
     ) -> Iterator[Row]:

@@ -41,9 +41,10 @@ def numbered(count: int) -> list[Entry]:
     return [memory(f"e{n}", f"note number {n}", f"text {n}", kind="decision") for n in range(count)]
 
 
+@pytest.mark.parametrize("again", [False, True], ids=["by another", "by one that read it before"])
 @pytest.mark.parametrize("tier", ["knowledge", "journal"])
 def test_only_what_is_new_is_parsed(
-    tmp_path: Path, tier: Tier, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, tier: Tier, again: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = store(tmp_path)
     grammar = blocks if tier == "knowledge" else journal
@@ -62,6 +63,7 @@ def test_only_what_is_new_is_parsed(
         return found
 
     monkeypatch.setattr(grammar, "parse", parse)
+    made = made if again else store(tmp_path)
     rows = made.changed(tier, before)
     assert [name for name, _, entry in rows if entry is not None] == ["e7", "new"]
     assert len(parsed) == 2
@@ -94,7 +96,8 @@ def test_the_same_as_comparing_all(tmp_path: Path, old: list[str], new: list[str
     path.write_text("".join(old))
     before = {entry.id: entry.digest for entry in made.entries(("knowledge",))}
     path.write_text("".join(new))
-    check(made, "knowledge", before)
+    for one in (made, store(tmp_path)):  # who read the file before, and who did not
+        check(one, "knowledge", before)
 
 
 @settings(
@@ -107,7 +110,8 @@ def test_the_same_for_the_journal(tmp_path: Path, old: list[str], new: list[str]
     path.write_text("".join(old))
     before = {entry.id: entry.digest for entry in made.entries(("journal",))}
     path.write_text("".join(new))
-    check(made, "journal", before)
+    for one in (made, store(tmp_path)):
+        check(one, "journal", before)
 
 
 def test_tiers_of_many_files_are_read_as_a_whole(tmp_path: Path) -> None:

@@ -72,6 +72,12 @@ class MarkdownStore:
         self, tier: Tier, known: Mapping[str, str]
     ) -> Iterable[tuple[str, str, Entry | None]]:
         """(id, digest, entry) of every entry of a tier; what `known` has is not parsed."""
+        if self._files.was_kept(tier):  # then only what changed since is parsed, too
+            same = known.items()
+            return [
+                (entry.id, entry.digest, None if (entry.id, entry.digest) in same else entry)
+                for entry in self._tier(tier)
+            ]
         rows = changed(self._files, tier, known)
         if rows is not None:
             return rows
