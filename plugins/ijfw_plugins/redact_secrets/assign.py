@@ -27,6 +27,7 @@ from ijfw_plugins.redact_secrets.values import (
 LONGEST = 4096  # characters of a quoted value that are looked at
 RUN = 1024  # of one without quotes; a longer one goes on as long as it looks encoded
 TAIL = 64  # of the end of such a run, from where it may go on
+CASES = 4096  # that are remembered within a text
 PROBE = 256  # characters by which a value is judged
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 
@@ -135,12 +136,13 @@ def assignments(text: str, lower: str, names: list[str]) -> Iterator[Found]:
     """Every strong value with a secret name in `text`; `lower` is the text in lower case, `names`
     are the keywords that it may hold."""
     seen: set[int] = set()
+    known: dict[_Case, bool] = {}
     for keyword in names:
         where = lower if keyword.isascii() else text
         at = where.find(keyword)
         if at < 0:
             continue
-        reader = _Reader(text)
+        reader = _Reader(text, known)
         join, size = _JOIN.match, len(keyword)
         back, ends = not keyword[-1].isalnum(), keyword in ENDS
         while at >= 0:
@@ -161,11 +163,24 @@ def _goes_on(text: str, at: int) -> bool:
     return len(pair) == 2 and pair.isalpha() and (pair.islower() or pair.isupper())
 
 
+class _Case(NamedTuple):
+    """What decides on a value: it and its name, and how the two are joined."""
+
+    value: str
+    name: str
+    kind: str
+    how: str
+    quoted: bool
+    flag: bool  # the name is an option of a command
+    alone: bool  # nothing that belongs to the value can follow it
+
+
 class _Reader:
     """Reads name and value around the places of one keyword."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, known: dict[_Case, bool]) -> None:
         self._text = text
+        self._known = known  # cases that were decided in this text
         self._rejected = 0  # end of a long run that was no secret: not looked at again
         self._taken = 0  # end of a value without quotes that is one: names inside it add nothing
 
@@ -237,18 +252,14 @@ class _Reader:
         first, end = _quoted(text, quote) if quote else _plain(text, at)
         probe = text[first : min(end, first + PROBE)]
         flag = (start > 0 and text[start - 1] == "-") or text.startswith("-", start)
-        good = (
-            probe != ""
-            and not placeholder(probe)
-            and not reference(probe, quote is not None)
-            and probe != name.rpartition(".")[2]
-            and (how != "xml" or "<" in text[end : end + 4])
-            and (
-                strong(probe, kind, how, quoted=quote is not None, flag=flag, name=name)
-                or self._words(probe, end, name, kind, how, quote is not None, flag)
-            )
-        )
-        if not good:
+        alone = quote is not None or text[end : end + 1] in _ENDS
+        case = _Case(probe, name, kind, how, quote is not None, flag, alone)
+        good = self._known.get(case)
+        if good is None:
+            if len(self._known) >= CASES:
+                self._known.clear()
+            good = self._known[case] = _is_secret(case)
+        if not good or (how == "xml" and "<" not in text[end : end + 4]):
             if quote is None and end - first > PROBE:
                 self._rejected = end
             return None
@@ -259,25 +270,34 @@ class _Reader:
             self._taken = end if end - first <= RUN - TAIL else end - TAIL
         return Found(first, end, "password" if kind == "password" else "secret")
 
-    def _words(
-        self, value: str, end: int, name: str, kind: str, how: str, quoted: bool, flag: bool
-    ) -> bool:
-        """A password of letters alone, where name and value are joined as settings are."""
-        if kind not in ("password", "secret"):
-            return False
-        if " " in value and quoted and how in ("op", "prose", "space"):
-            return "phrase" in name.lower() and phrase_of_words(value)
-        shouted = name.isupper() and "_" in name
-        if how == "space":
-            return (flag or quoted or shouted) and words_alone(value, 10 if quoted else 8)
-        if how == "prose":
-            return quoted and words_alone(value, 10)
-        if how not in ("op", "pair", "xml") and not (how == "args" and shouted):
-            return False
-        if not quoted and self._text[end : end + 1] not in _ENDS:
-            return False
-        size = 8 if quoted or name.isupper() else 10
-        return words_alone(value, size if kind == "password" else size + 2)
+
+def _is_secret(case: _Case) -> bool:
+    value, name, kind, how, quoted, flag, _ = case
+    return (
+        value != ""
+        and not placeholder(value)
+        and not reference(value, quoted)
+        and value != name.rpartition(".")[2]
+        and (strong(value, kind, how, quoted=quoted, flag=flag, name=name) or _words(case))
+    )
+
+
+def _words(case: _Case) -> bool:
+    """A password of letters alone, where name and value are joined as settings are."""
+    value, name, kind, how, quoted, flag, alone = case
+    if kind not in ("password", "secret"):
+        return False
+    if " " in value and quoted and how in ("op", "prose", "space"):
+        return "phrase" in name.lower() and phrase_of_words(value)
+    shouted = name.isupper() and "_" in name
+    if how == "space":
+        return (flag or quoted or shouted) and words_alone(value, 10 if quoted else 8)
+    if how == "prose":
+        return quoted and words_alone(value, 10)
+    if how not in ("op", "pair", "xml") and not (how == "args" and shouted):
+        return False
+    size = 8 if quoted or name.isupper() else 10
+    return alone and words_alone(value, size if kind == "password" else size + 2)
 
 
 def _webhook(text: str, at: int) -> Found | None:

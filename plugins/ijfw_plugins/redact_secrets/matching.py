@@ -14,6 +14,7 @@ from ijfw_plugins.redact_secrets.values import VALIDATORS
 NEAR = 24  # a rule that looks back so little is tried at each place: a search would look ahead, too
 APART = 400  # characters between a command and its option
 _DIGESTS = ("sha256", "sha512", "sha384", "sha1")  # what follows their name is no token
+KNOWN = 1024  # strings whose validity is remembered within a text
 AHEAD = 1024  # characters behind a window that are searched with it
 
 Look = Callable[[int, int], "re.Match[str] | None"]
@@ -28,12 +29,12 @@ class Matcher:
         self._lower = lower
         self._ends: dict[str, list[int]] = {}  # pattern of a command -> where it ends
         self._looks: dict[str, Look] = {}  # id of a rule that looks back -> how
+        self._known: dict[tuple[str, str], bool] = {}
 
     def hits(self, rule: Rule, literal: str) -> list[tuple[int, int]]:
         """The secrets of one rule at one of its literals."""
         where = self._lower if rule.nocase else self._flat
         look = self._look(rule, literal)
-        valid = VALIDATORS[rule.validator]
         found: list[tuple[int, int]] = []
         at = where.find(literal) if look else -1
         while at >= 0 and look:
@@ -41,11 +42,20 @@ class Matcher:
             match = look(at, found[-1][1] if found else 0)
             if match:
                 pieces = rule.pieces(match)
-                if valid(match.string[pieces[0][0] : pieces[-1][1]]):
+                if self._valid(rule.validator, match.string[pieces[0][0] : pieces[-1][1]]):
                     found += pieces
                     after = max(after, match.end())
             at = where.find(literal, after)
         return found
+
+    def _valid(self, validator: str, secret: str) -> bool:
+        """Whether a validator takes a string; asked once for strings that a text repeats."""
+        key = validator, secret
+        if key not in self._known:
+            if len(self._known) >= KNOWN:
+                self._known.clear()
+            self._known[key] = VALIDATORS[validator](secret)
+        return self._known[key]
 
     def _look(self, rule: Rule, literal: str) -> Look | None:
         """How the match for a literal is found, given where it stands and where the last one ended;

@@ -87,7 +87,7 @@ _TIME = lazy(
 )
 _UUID = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _UUID_INSIDE = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-_SEPARATOR = lazy(r"[^A-Za-z0-9]+")
+_PART = lazy(r"[A-Za-z0-9]{10,}")
 _FOUR_CONSONANTS = lazy(r"[B-DF-HJ-NP-TV-XZ]{4}")
 _SERIAL = lazy(r"(?:[A-Z0-9]{4,8}-){3,7}[A-Z0-9]{4,12}\Z")
 _LETTER = lazy(r"[A-Za-z]")
@@ -361,8 +361,7 @@ def valid_mixed(value: str) -> bool:
     if not valid_token(value):
         return False
     return _UUID_INSIDE.search(value) is not None or any(
-        len(part) >= 10 and (random_looking(part) or _letters_and_digits(part))
-        for part in _SEPARATOR.split(value)
+        random_looking(part) or _letters_and_digits(part) for part in _PART.findall(value)
     )
 
 
