@@ -55,6 +55,11 @@ please always use pnpm in this repo | rule | marker | always use pnpm in this re
 let's stick with REST | decision | object | stick with REST
 no. the cache is in redis, not in ram | correction | fact | the cache is in redis, not in ram
 that's wrong. The port is 8443 | correction | claim | the port is 8443
+nah, too clever. simple for loop please | correction | claim | too clever; simple for loop
+It has tabs. That's not our style | correction | claim | it has tabs; that's not our style
+I think you got the axes backwards | correction | claim | you got the axes backwards
+ok sqlite it is then | decision | object | sqlite
+nee moment, that's not the bug | correction | claim | nee moment, that's not the bug
 以后都用 pytest,不要用 unittest | rule | marker | 用 pytest,不要用 unittest
 """
 
@@ -96,6 +101,30 @@ def test_yes_with_a_choice_is_an_approval_and_a_decision() -> None:
 def test_the_answer_to_an_either_or_question() -> None:
     signal = one("postgres", "Which database should I target: postgres or mysql?")
     assert (signal.kind, signal.text) == ("decision", "chose postgres")
+
+
+@pytest.mark.parametrize(
+    ("text", "reply", "statement"),
+    [
+        ("the boring one", "Boring: a cron entry. Fancy: a workflow engine.", "a cron entry"),
+        ("die zweite Variante", "Variante eins: ein Cronjob. Variante zwei: ein Worker.", "Worker"),
+        ("second one, less work", "We could patch it, or we could upgrade the lib.", "upgrade"),
+    ],
+)
+def test_options_are_known_by_their_words(text: str, reply: str, statement: str) -> None:
+    signal = one(text, reply)
+    assert (signal.kind, signal.signature) == ("decision", "option")
+    assert statement in signal.text
+
+
+def test_an_answer_that_wants_none_of_it_is_a_decision() -> None:
+    assert one("no cap for now", "Should there be a cap on uploads?").kind == "decision"
+    assert said("no idea", "Should there be a cap on uploads?") == []
+
+
+def test_an_answer_to_a_question_for_a_fact_is_no_decision() -> None:
+    assert said("the port is 8081", "Which port does the service listen on?") == []
+    assert one("8081", "Which port should it listen on?").kind == "decision"
 
 
 def test_a_choice_without_known_options_is_weak() -> None:
@@ -175,6 +204,11 @@ def test_the_request_inside_an_ide_wrapper_counts() -> None:
     [
         'The docs say "always call close() after use". Where do we do that?',
         "> never use a global here\nplease answer this comment",
+        "From the style guide of the client: - never use tabs. How much violates this?",
+        "this project uses react, add a page for the settings",
+        "perfect, now my laptop froze. one sec",
+        "don't use the network for this test run, the vpn is down",
+        "the customer says the export is too slow",
         "```\n# always use pnpm\n```\nwhat does this file do?",
         "don't write any code yet",
         "for now skip the tests",

@@ -208,6 +208,7 @@ def _settle(
     ]
     found = [_with_object(f, found, clauses, heads, table) for f in found]
     found = [_with_remedy(f, found, clauses, heads, table) for f in found]
+    found = [_with_cause(f, found, clauses, heads, table) for f in found]
     return _pairs(found, table)
 
 
@@ -269,6 +270,22 @@ def _with_remedy(
     if not identity(plain):
         return finding
     return finding._replace(text=f"{finding.text}; {tidy(clause.text[head.body :], table)}")
+
+
+def _with_cause(
+    finding: Finding, found: list[Finding], clauses: list[Clause], heads: list[Opened], table: Table
+) -> Finding:
+    """ "The header is sticky now. That's not what I asked for": what "that" is stands before."""
+    before = finding.clause - 1
+    if finding.kind != "correction" or before < 0 or any(f.clause == before for f in found):
+        return finding
+    clause, head = clauses[before], heads[before]
+    plain = clause.plain[head.body :]
+    if clause.question or clauses[finding.clause].opens_line or len(plain) > REMEDY:
+        return finding
+    if not guarded("anaphor", lower(finding.text), table) or not identity(plain):
+        return finding
+    return finding._replace(text=f"{tidy(clause.text[head.body :], table)}; {finding.text}")
 
 
 def _halves(finding: Finding, table: Table) -> tuple[str, str]:
