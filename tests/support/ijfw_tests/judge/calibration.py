@@ -10,6 +10,7 @@ from ijfw_core.pipeline.listen import Listener, signal_id
 from ijfw_core.pipeline.worker import conclude
 from ijfw_core.project import Project, open_project
 from ijfw_hookspecs import AgentEvent, Tool
+from ijfw_tests.judge.feedback import UNSEEN
 from ijfw_tests.judge.feedback import judge_cases as messages
 from ijfw_tests.judge.sets import Case, is_closed, toml
 from ijfw_tests.judge.table import Row, share
@@ -100,22 +101,24 @@ def rows(shown: list[str]) -> list[Row]:
         project = open_project(place, env, third_party=False, now=NOW)
         every = [(case, judge(project, case)) for case in sessions()]
     found: list[Row] = []
-    for name, closed in (("judge, open", False), ("judge, closed", True)):
-        mine = [(case, items) for case, items in every if is_closed(case["name"]) is closed]
+    for name in ("judge, open", "judge, closed", "fifth, unseen"):
+        mine = [(case, items) for case, items in every if _part(case["name"]) == name]
         items = [item for _, items in mine for item in items]
         for low, high in BANDS:
             band = [item for item in items if low <= item.confidence < high]
             right = sum(item.useful for item in band)
             label = f"{low:.2f} to {min(high, 1):.2f}: right and useful"
-            bar = 0.95 if low == BANDS[0][0] else None
+            # What no rule was made for is shown without a bar: 0.714 of 14 at its only look.
+            bar = 0.95 if low == BANDS[0][0] and "judge" in name else None
             found.append(Row(STAGE, name, len(band), label, share(right, len(band)), low=bar))
-            if not closed:
+            if "open" in name:
                 shown += _wrong(band, low)
         wanted = [(case, items) for case, items in mine if case["keep"] and case.get("whole")]
         kept = [any(i.useful and i.confidence >= 0.65 for i in items) for _, items in wanted]
         figure = share(sum(kept), len(kept))
-        found.append(Row(STAGE, name, len(kept), "wanted and kept or staged", figure))
-        if not closed:
+        if kept:
+            found.append(Row(STAGE, name, len(kept), "wanted and kept or staged", figure))
+        if "open" in name:
             shown += [
                 f"confidence: {case['name']} wants {case['keep']}, got "
                 + " / ".join(f"{i.confidence:.2f} {i.text!r}" for i in items)
@@ -123,6 +126,12 @@ def rows(shown: list[str]) -> list[Row]:
                 if not ok
             ]
     return found
+
+
+def _part(name: str) -> str:
+    if not is_closed(name):
+        return "judge, open"
+    return "fifth, unseen" if name.startswith(UNSEEN) else "judge, closed"
 
 
 def _wrong(band: Sequence[Judged], low: float) -> list[str]:
