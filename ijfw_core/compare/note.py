@@ -257,7 +257,7 @@ def _parted(token: str) -> tuple[str, ...]:
     return (head, tail) if dash and head.isalpha() and base_of(tail.lower()) else (token,)
 
 
-_known_parts = lru_cache(maxsize=1 << 13)(_parted)
+_known_parts = lru_cache(maxsize=1 << 14)(_parted)
 
 
 def _split(token: str) -> tuple[str, ...]:
@@ -298,7 +298,7 @@ def _word(token: str, following: str, first: bool) -> Word:
 
 
 _ORDINARY = 64  # characters; a longer "word" is data, and is not kept
-_known_word = lru_cache(maxsize=1 << 13)(_word)  # notes of one project use the same words
+_known_word = lru_cache(maxsize=1 << 14)(_word)  # notes of one project use the same words
 
 
 def _number(lower: str, following: str) -> tuple[str, str]:

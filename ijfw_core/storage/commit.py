@@ -44,6 +44,7 @@ class Committer:
         self._depth = 0
         self._finished = 0
         self._prepared: tuple[int, ...] = ()
+        self._newest: tuple[tuple[int, ...], Path | None] = ((), None)  # ledger, while it is that
         self._open = False  # a change was begun and not told of in LESSONS.md
         self._left: tuple[tuple[int, ...], ...] = ()  # how this writer left the files; () = unknown
 
@@ -81,8 +82,11 @@ class Committer:
     def _stamp(self) -> tuple[tuple[int, ...], ...]:
         """What any other writer would change: log, ledger, and the folders of temporary files."""
         memory = self.roots.memory
-        folders = memory, memory / ledger.FOLDER, memory / "auto-proposed"
-        return tuple(map(_state, (*folders, memory / ledger.LESSONS, ledger.newest(self.roots))))
+        months = _state(memory / ledger.FOLDER)
+        if not months or months != self._newest[0]:
+            self._newest = months, ledger.newest(self.roots)
+        paths = memory, memory / "auto-proposed", memory / ledger.LESSONS, self._newest[1]
+        return months, *map(_state, paths)
 
     @contextmanager
     def tier_locked(self, tier: str) -> Iterator[None]:
@@ -135,7 +139,9 @@ class Committer:
                 self.check_path(record.tier, record.path)
         records = [replace(record, batch=records[0].change) for record in records]
         self._open = True
-        ledger.append(self.roots, records)
+        newest = ledger.append(self.roots, records)
+        if newest != self._newest[1]:
+            self._newest = (), None
         done: list[Record] = []
         try:
             for tier, path, group in by_file(records):

@@ -81,8 +81,9 @@ def short(text: str | None) -> str:
     return "" if text is None else digest(text, 6)
 
 
-def append(roots: Roots, records: Sequence[Record]) -> None:
-    """Add records, durable on return. Call it under the lock. Raises OSError."""
+def append(roots: Roots, records: Sequence[Record]) -> Path:
+    """Add records, durable on return; the file they are in. Call it under the lock. Raises
+    OSError."""
     months = [path for path in _months(roots) if path.suffix == ".jsonl"]
     name = max([*(path.name for path in months), records[0].at.strftime("%Y-%m.jsonl")], key=_order)
     if months and months[-1].name == name and months[-1].lstat().st_size > PART_BYTES:
@@ -92,6 +93,7 @@ def append(roots: Roots, records: Sequence[Record]) -> None:
     if shared:
         files.append(roots.home / "memory" / GLOBAL_CHANGES, shared, roots.home)
     files.append(roots.memory / FOLDER / name, lines, roots.folder.parent)
+    return roots.memory / FOLDER / name
 
 
 def read(roots: Roots) -> list[Record]:
