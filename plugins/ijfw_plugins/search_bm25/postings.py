@@ -89,32 +89,30 @@ def changed(part: Part, new: Mapping[int, int], gone: Sequence[int]) -> Part:
 
 
 class Postings:
-    """The list of one term, read when it is needed: whole, or the parts that hold some entries.
+    """The list of one term, read when it is needed.
 
     Args:
         df: in how many entries the term stands.
-        fetch: gives the stored parts with these numbers, or all of them for None, in order.
+        fetch: gives the stored parts in order.
     """
 
-    def __init__(self, df: int, fetch: Callable[[set[int] | None], dict[int, bytes]]) -> None:
+    def __init__(self, df: int, fetch: Callable[[], Iterable[bytes]]) -> None:
         self.df = df
         self._fetch = fetch
         self._whole: Part | None = None
-        self._parts: dict[int, Part] = {}
-        self.members: Set[int] | None = None  # the entries, once the whole list was gone through
+        self.members: Set[int] | None = None  # the entries, once the list was gone through
 
-    def fill(self, blobs: Sequence[bytes]) -> None:
-        """Take the whole list, read elsewhere."""
+    def fill(self, blobs: Iterable[bytes]) -> Part:
+        """Take the stored parts, read elsewhere."""
         self._whole = unpack(*blobs)
+        return self._whole
 
     def all(self) -> Part:
         """The whole list."""
-        if self._whole is None:
-            self.fill(list(self._fetch(None).values()))
-        return self._whole or EMPTY
+        return self._whole or self.fill(self._fetch())
 
     def read(self) -> Set[int]:
-        """The entries of the whole list."""
+        """The entries of the list."""
         if self.members is None:
             self.members = set(self.all().numbers)
         return self.members
@@ -125,36 +123,5 @@ class Postings:
 
     def codes_of(self, wanted: Set[int]) -> list[tuple[int, int]]:
         """(number, code) of the entries among `wanted` that hold the term."""
-        part = self._whole
-        if part is None:
-            self.load(wanted)
-            found = [(number, self.code_of(number)) for number in wanted]
-            return [(number, code) for number, code in found if code >= 0]
-        numbers, codes = part
-        common = self.read() & wanted
-        return [(number, codes[bisect_left(numbers, number)]) for number in common]
-
-    def has(self, number: int) -> bool:
-        """Whether the term stands in an entry."""
-        if self._whole is None:
-            return self.code_of(number) >= 0
-        return number in self.read()
-
-    def load(self, numbers: Iterable[int]) -> None:
-        """Read what tells of these entries, at once."""
-        missing = {number >> PART for number in numbers} - self._parts.keys()
-        if missing and self._whole is None:
-            found = self._fetch(missing)
-            self._parts |= {at: unpack(found[at]) if at in found else EMPTY for at in missing}
-
-    def code_of(self, number: int) -> int:
-        """The code for an entry, -1 where the term does not stand in it."""
-        part = self._whole
-        if part is None:
-            if number >> PART not in self._parts:
-                self.load([number])
-            part = self._parts[number >> PART]
-        place = bisect_left(part.numbers, number)
-        if place == len(part.numbers) or part.numbers[place] != number:
-            return -1
-        return part.codes[place]
+        numbers, codes = self.all()
+        return [(n, codes[bisect_left(numbers, n)]) for n in self.read() & wanted]

@@ -9,7 +9,7 @@
 3. Hop: names that the best answers bring in lead to entries that the question does not name.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import nlargest
 
 from ijfw_hookspecs import Entry
@@ -78,9 +78,11 @@ class Ranker:
             return
         keys = [term.number * PARTS + part for term in terms for part in range(parts)]
         marks = ",".join("?" * len(keys))
-        rows = self.db.execute(f"SELECT k, list FROM postings WHERE k IN ({marks})", keys)
+        rows = self.db.execute(
+            f"SELECT k, list FROM postings WHERE k IN ({marks}) ORDER BY k", keys
+        )
         found: dict[int, list[bytes]] = {term.number: [] for term in terms}
-        for key, blob in rows:  # the key is the row's number: they come in its order
+        for key, blob in rows:
             found[key // PARTS].append(blob)
         for term, postings in zip(terms, self._lists, strict=True):
             postings.fill(found[term.number])
@@ -117,8 +119,7 @@ class Ranker:
         """The share of the question's weight whose terms stand in the entry itself."""
         covered = 0.0
         for term, postings in self._asked:
-            members = postings.members
-            if number in members if members is not None else postings.has(number):
+            if number in (postings.members or postings.read()):
                 covered += term.weight
         return covered / (self.question.total or 1.0)
 
@@ -181,16 +182,12 @@ class Ranker:
         """The list of a term."""
         low = term.number * PARTS
 
-        def fetch(parts: set[int] | None) -> dict[int, bytes]:
-            if parts is not None and len(parts) < 200:
-                keys = [low + part for part in sorted(parts)]
-                marks = ",".join("?" * len(keys))
-                rows = self.db.execute(f"SELECT k, list FROM postings WHERE k IN ({marks})", keys)
-            else:
-                rows = self.db.execute(
-                    "SELECT k, list FROM postings WHERE k BETWEEN ? AND ?", (low, low + PARTS - 1)
-                )
-            return {key - low: blob for key, blob in rows}
+        def fetch() -> Iterator[bytes]:
+            rows = self.db.execute(
+                "SELECT list FROM postings WHERE k BETWEEN ? AND ? ORDER BY k",
+                (low, low + PARTS - 1),
+            )
+            return (blob for (blob,) in rows)
 
         return Postings(term.df, fetch)
 
