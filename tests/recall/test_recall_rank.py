@@ -8,11 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from ijfw_core.recall import search as recall
-from ijfw_plugins.search_bm25 import rank
+from ijfw_hookspecs import Query
+from ijfw_plugins.search_bm25 import engine, question, rank
 from ijfw_tests.entries import memory
 
 NEVER = 10**9
-WORDS = [f"word{n}" for n in range(60)]
+WORDS = [first + second + "o" for first in "bdfgklmprt" for second in "akeziu"]  # one term each
 
 
 def made(chance: random.Random, sessions: bool) -> list[Any]:
@@ -48,13 +49,19 @@ def test_the_same_hits_as_reading_every_list(place: Any, monkeypatch: Any, sessi
 
     monkeypatch.setattr(rank.Ranker, "_settled", settled)
     monkeypatch.setattr(rank, "_in_two", in_two)
+    recall.search(project, "x")
+    index = engine._open[place.index.parent]
+    over = index.over(project.now.timestamp(), in_the_past=False)
     for _ in range(120):
-        words = " ".join(chance.sample(WORDS, chance.randint(2, 6)))
-        text = words + chance.choice(["", "", " tag:a", " superseded:yes"])
-        answers = []
-        for worth in (0, NEVER):
-            monkeypatch.setattr(rank, "_WORTH", worth)
-            hits = recall.search(project, text, 5)
-            answers.append([(hit.entry.id, hit.score, hit.parts) for hit in hits])
-        assert answers[0] == answers[1], text
+        text = " ".join(chance.sample(WORDS, chance.randint(2, 6)))
+        tags = ("a",) if chance.random() < 0.3 else ()
+        query = Query(text=text, tags=tags)
+        with index.reading():
+            asked = question.ask(index.db, index.count, query, project.context(""))
+            answers = []
+            for worth in (0, NEVER):
+                monkeypatch.setattr(rank, "_WORTH", worth)
+                found = rank.Ranker(index, over, asked).answer(20)
+                answers.append(sorted((one.n, one.score) for one in found))
+        assert answers[0] == answers[1], query
     assert min(done["settled"], done["added"], done["in two"]) > 5, done
