@@ -35,7 +35,7 @@ _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 _JOIN = lazy(
     r"""(?P<rest>(?:(?![是为為は는은])[\w.-]){0,40}+)
     (?:
-      (?P<typed>(?::[ \t]{0,2}[&']?|[ \t]{1,2}(?=[a-z]|As ))
+      (?P<typed>(?::[ \t]{0,2}(?:[&']|\[\]const[ ]|\*const[ ])?|[ \t]{1,2}(?=[a-z]|As ))
          [A-Za-z][\w<>()\[\].|?&' ]{0,30}?[ \t]{0,2}=[ \t]{0,4}N?
          (?=(?:[A-Za-z][\w.]{1,30}\((?:[a-z]{1,10}=)?)?\\*["'`]))
      |(?P<line>(?:[ ]\([^()\n]{1,30}\))?
@@ -51,14 +51,15 @@ _JOIN = lazy(
          \\*["']?(?:[A-Za-z]{0,12}[Vv]alue|val|default|content|example)
          \\*["']?[ \t]{0,12}[:=][ \t]{0,4})
      |(?P<row>\\*["']\r?\n[ \t]{0,8}\d{1,4}\)[ ](?=\\*["']))
-     |(?P<op>(?:[ ]\[[^\[\]\n]{1,24}\](?=:))?(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}
+     |(?P<op>(?:[ ]\[[^\[\]\n]{1,24}\](?=:)|\[\d{0,4}\](?=[ ]?=))?(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}
          (?:(?:\|\||[?+])?={1,3}|=>|:=?(?![:?])|:-(?!>)|->|<-(?=[ ]?["'])|::[ ](?=[A-Za-z0-9+/]{12})|→|➜|⇒|\?[ ][…›»][ ]|：|[|│┃║](?![ ]?["']))
          >?(?![=>:])
-         (?:[ \t]{0,4}(?:process\.env|import\.meta\.env|ENV|os\.environ|env)
-            [.\[]?[\w"'\]]{0,48}[ \t]{0,4}
+         (?:[ \t]{0,4}(?:(?:process\.env|import\.meta\.env|ENV|os\.environ|env)
+              [.\[]?[\w"'\]]{0,48}|[a-z][\w.]{2,30}\([^()\n]{0,60}\))[ \t]{0,4}
             (?:\|\||\?\?|or)[ \t]{0,4}(?=\\*["'`]))?
          \*{0,2}[ \t]{0,12}(?:<(?:code|kbd|b|tt|strong|pre|em)>|!!(?:str|binary)[ ])?
          (?:[|>][+-]?[ \t]{0,4}(?=\r?\n))?(?P<nl>(?:\r?\n[ \t]{1,24})?))
+     |(?P<item>\\*["']?,?[ \t]{0,4}\r?\n[ \t]{0,24}-[ ]+(?=["']?[^\s-]))
      |(?P<args>\\*["']?[ \t]{0,2},[ \t]{0,4}(?=\\*["'`]))
      |(?P<field>(?:\]?\\*["']|/[a-z]?)(?:\)?\)?\.(?:type|fill|send_keys|sendKeys|setValue|type_text|typeText|enterText
             |clear_and_type|press_sequentially|pressSequentially)\([ \t]{0,2}
@@ -72,7 +73,8 @@ _JOIN = lazy(
          |</(?:t[hd]|dt|b|strong|label|span)>\s{0,20}<(?:td|dd|code|span)[^<>]{0,40}>(?:<code>)?
          |\\*["']?>(?:\s{0,20}<[Vv]alue>|</td>\s{0,20}<td[^>]{0,40}>|<!\[CDATA\[)?)
      |(?P<prose>\\*["'`*]{0,3}(?:[ ]API(?=[ ])
-           |[ ](?:d['’]|d[ei][ ])?(?:API|[Aa]cc[eè]so?|[Aa]cesso|доступа|dostępu)(?=[ ]?[:：]))?
+           |[ ](?:d['’]|d[ei][ ])?(?:API|[Aa]cc[eè]so?|[Aa]cesso|secret[ao]|ordine)(?=[ ]?[:：])
+           |[ ]d['’]ordine(?=[ ])|[ ][^\W\d_a-zA-Z]{2,14}(?=[ ]?[:：]))?
            (?:[ \t]+(?:for|of|on|to|at|in|I|used|we|you|für|von|vom|zum|zur
              |der|des|du|de|del|dela|della|da|do|dos|para|pour|от|для|до|к|till|til|voor|van|på)\b
            [ \t]+[\w.@/ \t-]{1,40}?)?
@@ -86,14 +88,14 @@ _JOIN = lazy(
     re.X,
 )
 _QUOTE = lazy(
-    r"[bBrRfFuUN@$]{0,2}(\\*[\"']|`{1,3}|&quot;|&#3[49];|“|‘|\*\*(?=\w)|\{(?:noformat|code)\})"
+    r"[bBrRfFuUN@$]{0,2}(\\*[\"']|`{1,3}|&quot;|&#3[49];|“|‘|«[ \u00a0\u202f]?|\*\*(?=\w)|\{(?:noformat|code)\})"
 )
 _WRAPPER = lazy(
     r"(?:\[\]byte\(|\[|\(|\{|!!str |!unsafe |new |string\(\d{1,4}\)"
     r"|[A-Za-z_][\w.]{2,40}\((?:[a-z]{1,10}=)?|[A-Za-z]{1,12}::from\()[ \t]{0,2}(?=[bBrRfF]?\\*[\"'`])"
 )
-_SAME = {"nl": "op", "row": "pair"}
-_CLOSING = {"“": "”", "‘": "’"}
+_SAME = {"nl": "op", "row": "pair", "item": "space"}
+_CLOSING = {"“": "”", "‘": "’", "«": "»", "« ": " »", "«\u00a0": "\u00a0»", "«\u202f": "\u202f»"}
 _OPENING = frozenset("‘*")  # quotes that may stand inside a value without quotes
 _PLAIN = lazy(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*+)*+")
 # A word, a dotted name or a call in lower case: no secret, whatever its name.
@@ -218,6 +220,8 @@ class _Reader:
         if text[start - 1 : start] == ":" and _ARN.search(text, max(0, start - 90), start):
             return None
         how = match.lastgroup or "op"
+        if how == "item" and not text.startswith("-", start) and text[start - 1 : start] != "-":
+            return None  # only an option has its value there
         if match.group("xml") == ">" and (start == 0 or text[start - 1] not in "<:/"):
             return None
         announced = kind == "password" and ":" in match.group() and match.group().count("\n") > 1
@@ -354,6 +358,9 @@ def _assigned(value: str, kind: str, name: str, *, quoted: bool, flag: bool) -> 
         spaced = quoted and " " in value and password_like(value, True)
         return short or spaced or token_like(value, 12) or prose_password(value)
     if kind == "token":
+        _, sign, after = value.partition(":")
+        if sign and "auth" in name.lower() and password_like(after, True):
+            return True  # user:password
         if len(value) < 16 and any(c.isdigit() for c in value) and random_looking(value):
             return True
         return (
@@ -362,6 +369,8 @@ def _assigned(value: str, kind: str, name: str, *, quoted: bool, flag: bool) -> 
             or (len(value) >= 12 and prose_password(value) and sum(map(str.isdigit, value)) >= 3)
         )
     if name.lower() in ("key", "keys"):
+        if name == "KEY" and len(value) >= 64 and hex_like(value, 64):
+            return True
         named = len(value) >= 20 and random_looking(value) and value.count("-") < 4
         return named and not hex_like(value, 16)
     return token_like(value, 20)

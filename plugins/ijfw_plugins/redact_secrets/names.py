@@ -16,6 +16,7 @@ PASSWORD = _set(
     "parola wachtwoord heslo haslo hasło "
     "contraseña contrasena senha lösenord salasana "
     "lösenordet adgangskode adgangskoden passord passordet salasanasi mdp sandi "
+    "authtok şifresi parolası "
     "şifre jelszó 口令 пароль 密码 密碼 パスワード 비밀번호 "
     "dbpass userpass smtppass mypass "
     "adminpass rootpass sudopass ftppass mailpass ldappass requirepass masterauth psk "
@@ -35,7 +36,7 @@ _WHOLE = dict.fromkeys(
     _set("κωδικός סיסמה รหัสผ่าน पासवर्ड parolă 암호 비번 暗証番号")
     | {"كلمة المرور", "كلمة السر", "mật khẩu"},
     "password",
-) | dict.fromkeys(_set("apiキー アクセスキー トークン シークレット 토큰"), "token")
+) | dict.fromkeys(_set("apiキー アクセスキー トークン シークレット 토큰 秘密鍵 私钥"), "token")
 _NO_PASS = _set(
     "bypass compass trespass surpass encompass overpass underpass allpass lowpass highpass"
 )
@@ -115,7 +116,7 @@ def name_kind(name: str) -> str:
         return "token"  # of an account of Consul or Vault; a name is not strong enough
     if any(other in _ABOUT for other in after) and not _url_of_webhook(word, after):
         return ""
-    if any(other in _NOT_BEFORE for other in before[-2:]):
+    if any(other in _NOT_BEFORE for other in before[-2:]) and word != "salt":
         return ""
     return _kind_of(word, before, name)
 
@@ -142,6 +143,8 @@ def _glued(word: str) -> bool:
         return _strong_key(word) or (len(word) >= 7 and not word.endswith(_NO_KEYS))
     if word.endswith("pat"):
         return len(word) >= 6
+    if word.endswith("salt"):
+        return word.startswith(("pass", "secret", "auth", "cookie", "session"))
     if word.endswith("pw"):
         return len(word) >= 4
     return word.endswith("pass") and word not in _NO_PASS
@@ -172,7 +175,16 @@ def _kind_of(word: str, before: list[str], name: str) -> str:
         return "key"
     if name.lower() in ("license", "licence"):
         return ""  # of a package, not a key
-    if word in ("license", "licence", "seed", "salt", "pepper", "sid", "dsn", "otp", "pat"):
+    if word.endswith("salt") or word in (
+        "license",
+        "licence",
+        "seed",
+        "pepper",
+        "sid",
+        "dsn",
+        "otp",
+        "pat",
+    ):
         return "key"
     return (
         "secret" if "secret" in word or word in ("creds", "credentials", "credential") else "token"

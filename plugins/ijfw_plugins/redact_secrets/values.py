@@ -89,6 +89,7 @@ _UUID = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _UUID_INSIDE = lazy(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _PART = lazy(r"[A-Za-z0-9]{10,}")
 _FOUR_CONSONANTS = lazy(r"[B-DF-HJ-NP-TV-XZ]{4}")
+_PADDED = lazy(r"(?=[^A-Z]{0,16}[A-Z])(?=[^a-z]{0,16}[a-z])[A-Za-z0-9+/]{20,}={1,2}\Z")
 _SERIAL = lazy(r"(?:[A-Z0-9]{4,8}-){3,7}[A-Z0-9]{4,12}\Z")
 _LETTER = lazy(r"[A-Za-z]")
 _NOT_LETTER = lazy(r"[^a-z]+")
@@ -233,6 +234,8 @@ def token_like(value: str, size: int = 16) -> bool:
     if len(value) < size or " " in value.strip() or "%20" in value:
         return False
     if _UUID.match(value) or hex_like(value, size) or _SERIAL.match(value):
+        return True
+    if value[-1] == "=" and len(value) % 4 == 0 and _PADDED.match(value):
         return True
     if random_looking(value):
         return True
