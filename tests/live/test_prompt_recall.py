@@ -301,8 +301,12 @@ def test_an_index_that_came_with_a_clone_goes_with_the_yes(client: Any) -> None:
 def test_a_clock_that_runs_out_is_silence_and_the_event_is_heard(
     asked: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def late(*_: object) -> bytes:
+        time.sleep(5)
+        return b"late"
+
     monkeypatch.setattr(hook, "RECALL_SECONDS", 0.02)
-    monkeypatch.setattr(prompt_recall, "answer", lambda *_: time.sleep(60))
+    monkeypatch.setattr(prompt_recall, "answer", late)
     assert _said(asked, ASK) == b""
 
 

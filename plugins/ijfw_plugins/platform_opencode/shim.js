@@ -5,15 +5,16 @@ import { spawn } from "node:child_process"
 const COMMAND = []
 const MOST = 1 << 18 // characters of a tool's output; the export of the session has the rest
 const ANSWER_MS = 3000 // to wait for the memory that a session begins with
+const PROMPT_MS = 500 // to wait for what a prompt brings; most bring nothing
 
-// Runs the hook with a payload on its stdin; with `answer`, gives what it printed.
-function tell(event, payload, answer) {
+// Runs the hook with a payload on its stdin; with `wait`, gives what it printed within so many ms.
+function tell(event, payload, wait = 0) {
   return new Promise((done) => {
     if (!COMMAND.length) return done("")
     let out = ""
     try {
       const child = spawn(COMMAND[0], [...COMMAND.slice(1), event], {
-        stdio: ["pipe", answer ? "pipe" : "ignore", "ignore"],
+        stdio: ["pipe", wait ? "pipe" : "ignore", "ignore"],
         env: { ...process.env, IJFW_OPENCODE: process.execPath },
       })
       const end = () => done(out)
@@ -21,9 +22,9 @@ function tell(event, payload, answer) {
       child.on("close", end)
       child.stdin.on("error", () => {})
       child.stdin.end(JSON.stringify({ hook_event_name: event, ...payload }))
-      if (answer) {
+      if (wait) {
         child.stdout.on("data", (data) => { out += data })
-        setTimeout(end, ANSWER_MS).unref?.()
+        setTimeout(end, wait).unref?.()
       } else child.unref?.()
     } catch { done("") }
   })
@@ -53,7 +54,7 @@ export const Ijfw = async ({ client, directory }) => {
 
   const begin = (session) => {
     if (!session || helpers.has(session)) return Promise.resolve("")
-    if (!began.has(session)) began.set(session, tell("session.start", about(session), true).then(shown))
+    if (!began.has(session)) began.set(session, tell("session.start", about(session), ANSWER_MS).then(shown))
     return began.get(session)
   }
 
@@ -69,7 +70,7 @@ export const Ijfw = async ({ client, directory }) => {
       const said = { ...about(session), turn_id: output?.message?.id, prompt: typed(output?.parts) }
       const before = Promise.all([brought.get(session) ?? [], begin(session)])
       brought.set(session, before.then(async ([all]) => {
-        const context = shown(await tell("chat.message", said, true))
+        const context = shown(await tell("chat.message", said, PROMPT_MS))
         return context ? [...all, context] : all
       }))
     },
