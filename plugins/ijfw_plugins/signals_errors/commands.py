@@ -31,9 +31,13 @@ _ALL = frozenset({"", ".", "...", "--"})  # targets that leave nothing out
 
 
 class Command(NamedTuple):
-    """A command line, in pieces: `stages` are its pipelines, each a list of simple commands."""
+    """A command line, in pieces: `stages` are its pipelines, each a list of simple commands.
+
+    `loose`: more commands follow whatever became of one of them.
+    """
 
     stages: tuple[tuple[str, ...], ...]
+    loose: bool = False
 
     @property
     def last(self) -> str:
@@ -47,6 +51,7 @@ def parse(line: str) -> Command:
     stages: list[tuple[str, ...]] = []
     pipe: list[str] = []
     piece: list[str] = []
+    loose = ended = False
 
     def end_piece() -> None:
         text = "".join(piece).strip()
@@ -67,9 +72,13 @@ def parse(line: str) -> Command:
         elif cut.startswith("|") and cut != "||":
             end_piece()
         else:
+            before = len(stages)
             end_pipe()
+            loose = loose or (ended and len(stages) > before)
+            ended = cut != "&&" and bool(stages)
+    before = len(stages)
     end_pipe()
-    return Command(tuple(stages))
+    return Command(tuple(stages), loose or (ended and len(stages) > before))
 
 
 def _without_documents(line: str) -> str:

@@ -22,6 +22,7 @@ WEAK = 35  # rank of rules that only know words: they take no sums of a report
 WRAPPER = 20  # rank of lines that only repeat that something failed
 AROUND = 4000  # characters before and after a line in which its signature is looked for
 SPECIFIC = 41  # rank from which a rule looks at more than words of failure
+SIGNALLED = 124  # status from which something else ended a command (timeout, 128 + signal)
 SHORT = 5  # lines of an output in which a complaint is believed without a status
 
 _EXIT = re.compile(
@@ -73,16 +74,23 @@ def find(output: str, command: Command, exit_code: int | None, failed: bool | No
         exit_code, text = int(told.group(1)), Output(text[told.end() :])
     if exit_code is not None:
         failed = exit_code != 0
+    if failed is False and guards.hidden(command):
+        failed = None
     if guards.unwanted(text, exit_code):
         return None
     if failed and guards.only_no(command, exit_code, text):
         if not text.strip() or guards.reads(command) or not command.stages:
             return None
+        if not guards.asks(command):
+            return _best(text, "likely", logs=False)
         failed = False
+    if failed and (stopped := guards.timed_out(text)):
+        failed, text = None, Output(text[stopped:])
     reader = guards.reads(command)
     if failed:
         if reader:
-            return _spoken(text, command)
+            ended = exit_code is not None and exit_code >= SIGNALLED
+            return _spoken(text, command) or (None if ended else _best(text.edges, "likely"))
         return _why(text) or _last(text, exit_code)
     if failed is None:
         return _untold(text, command, reader)

@@ -12,10 +12,16 @@ def unwanted(output: str, exit_code: int | None) -> bool:
     return exit_code == SIGINT or word("unwanted").search(output, 0, OPENING) is not None
 
 
+def timed_out(output: str) -> int:
+    """Where an output goes on behind the platform's word that it waited no longer; 0 without it."""
+    told = word("waited").match(output)
+    return told.end() if told else 0
+
+
 def only_no(command: Command, exit_code: int | None, text: str) -> bool:
     """Does a failing status only say "no", "different" or "nothing to do"?"""
     last = words(command.last)
-    if word("states").match(last):
+    if word("states").match(f"{last} => {exit_code}"):
         return True
     if exit_code not in (1, None):
         return False
@@ -27,7 +33,8 @@ def only_no(command: Command, exit_code: int | None, text: str) -> bool:
         and any(command_word("answers").match(words(stage[-1])) for stage in command.stages)
     ):
         return True
-    return word("idle").search(text) is not None
+    changes = not command.stages or last.startswith("git ")
+    return changes and word("idle").search(text) is not None
 
 
 def asks(command: Command) -> bool:
@@ -44,10 +51,27 @@ def reads(command: Command) -> bool:
     """Does the command only show what stands in files, logs, histories or on the net?"""
     if not command.stages:
         return False
+    return all(map(_shows, command.stages))
+
+
+def _shows(pipe: tuple[str, ...]) -> bool:
+    first, *rest = pipe
+    if not command_word("readers").match(words(first)) and not first.endswith((" --help", " -h")):
+        return False
     return all(
-        command_word("readers").match(words(stage[0])) or stage[0].endswith((" --help", " -h"))
-        for stage in command.stages
+        command_word("readers").match(one) or command_word("filters").match(one)
+        for one in map(words, rest)
     )
+
+
+def hidden(command: Command) -> bool:
+    """Does the status of the command line not tell what became of one of its commands?
+
+    That of a pipeline is that of its last command, and that of `a; b` and `a || b` is that of `b`.
+    """
+    telling = [one for one in command.stages if not word("setup").match(words(one[0]))]
+    pipes = any(len(one) > 1 and not _shows(one) for one in telling)
+    return pipes or (command.loose and bool(telling))
 
 
 def zero(line: str) -> bool:
