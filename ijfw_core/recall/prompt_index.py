@@ -122,7 +122,7 @@ def pack(project: "Project", greeted: Sequence[str]) -> bytes:
     made_of = _made_of(place)  # before anything is read: what changes meanwhile makes it stale
     marks = dict(made_of)
     project.memory.refresh()
-    entries = [entry for entry in _told(project) if marks.get(_file(place, entry)) is not None]
+    entries = [entry for entry in told(project) if marks.get(_file(place, entry)) is not None]
     lines = _lines(project, entries)
     kept = [(entry, line) for entry, line in zip(entries, lines, strict=True) if line]
     meta = {
@@ -184,7 +184,7 @@ def _made_of(place: Roots) -> list[tuple[bytes, Any]]:
 # --- what may be told -----------------------------------------------------------------------------
 
 
-def _told(project: "Project") -> list[Entry]:
+def told(project: "Project") -> list[Entry]:
     """The entries that hold, the newest first; not where sessions stopped."""
     live = [
         entry

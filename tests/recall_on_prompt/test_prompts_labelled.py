@@ -7,11 +7,13 @@ afterwards. Half of each set has no answer in its memory.
 import json
 import os
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from ijfw_core.live import prompt_recall
 from ijfw_core.recall import prompt_index
@@ -109,3 +111,16 @@ def test_everyday_words_say_little_and_some_say_nothing() -> None:
     found = prompt_index.weights([entry])
     assert "the" not in found
     assert 0 < found["test"][1] < found["zebra"][1]
+
+
+def test_only_what_holds_and_is_no_handoff_may_be_told() -> None:
+    row = {"type": "decision", "summary": "zebra", "content": ""}
+    entries = [
+        _entry({**row, "id": "live"}),
+        _entry({**row, "id": "replaced", "superseded_by": "live"}),
+        replace(_entry({**row, "id": "ended"}), valid_to=NOW),
+        replace(_entry({**row, "id": "stop"}), tier="handoff"),
+        replace(_entry({**row, "id": "later"}), valid_to=NOW + timedelta(days=1)),
+    ]
+    project: Any = SimpleNamespace(memory=SimpleNamespace(entries=lambda: entries), now=NOW)
+    assert {entry.id for entry in prompt_index.told(project)} == {"live", "later"}
