@@ -283,7 +283,7 @@ def test_an_index_of_another_project_or_key_says_nothing(asked: Any, tmp_path: P
     other = tmp_path / "recall-prompts"
     other.write_bytes(path.read_bytes())
     home = os.fsencode(asked.home)
-    assert prompt_recall.opened(home, os.fsencode(path))
+    assert prompt_recall.opened(home, os.fsencode(path))[1]["count"] == 2
     with pytest.raises(ValueError, match=r"^$"):
         prompt_recall.opened(home, os.fsencode(other))
     (asked.home / "run/seal.key").write_bytes(os.urandom(32))
