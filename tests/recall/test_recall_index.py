@@ -45,11 +45,18 @@ def dump(path: Path) -> dict[str, Any]:
             pairs = zip(part.numbers, part.codes, strict=True)
             postings.setdefault(terms[key // PARTS], []).extend((names[n], c) for n, c in pairs)
         places = Places(db).of(range(1, max(docs, default=0) + 2))
+        questions = {
+            table: sorted(
+                (names[n], text) for n, text in db.execute(f"SELECT n, terms FROM {table}")
+            )
+            for table in ("asks", "answers")
+        }
         meta = dict(db.execute("SELECT key, value FROM meta WHERE key != 'mark'"))
     db.close()
     return {
         "docs": sorted(docs.values()),
         "tags": tags,
+        **questions,
         "postings": {term: sorted(rows) for term, rows in sorted(postings.items())},
         "terms": sorted(terms.values()),
         "places": sorted(
@@ -168,7 +175,11 @@ def test_of_one_id_in_two_tiers_the_first_tiers_is_shown(place: Any, ids: Ids) -
 
 
 WORDS = ["alpha", "beta", "gamma", "delta", "use", "never", "NEBULA-12", "café", "c++", "retry"]
-TEXT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
+TEXT = st.builds(
+    lambda words, end: " ".join(words) + end,
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=6),
+    st.sampled_from(["", "", "?", ". Retry alpha?", "? [a picture]"]),
+)
 ENTRY = st.builds(
     lambda n, text, content, session, tags, over: replace(
         memory(f"e{n}", text, content), session=session, tags=tags, superseded_by=over
@@ -198,7 +209,7 @@ def test_a_large_index_that_grew_equals_one_made_at_once(place: Any) -> None:
     """More than one part, and entries that leave the middle of them."""
     chance = random.Random(5)
     entries = [
-        memory(f"e{n}", " ".join(chance.choices(WORDS, k=3)), session=f"s{n // 7}")
+        memory(f"e{n}", " ".join(chance.choices(WORDS, k=3)) + "?" * (n % 3), session=f"s{n // 7}")
         for n in range(4300)
     ]
     project = place.open()

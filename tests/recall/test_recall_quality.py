@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from ijfw_core.project import Project
 from ijfw_core.recall import bench_recall
 from ijfw_core.recall import search as recall
+from ijfw_plugins.search_bm25.words import question
 from ijfw_tests.entries import memory
 
 Ids = Callable[[Project, str], list[str]]
@@ -22,8 +23,8 @@ def test_the_set_that_ships() -> None:
     result = bench_recall.run(SET)
     assert result.items.questions >= 60
     assert result.items.recall["5"] >= 0.97
-    assert result.items.recall["1"] >= 0.75
-    assert result.items.mrr >= 0.88
+    assert result.items.recall["1"] >= 0.85
+    assert result.items.mrr >= 0.94
     assert result.abstained_right == 1
     assert result.forbidden_above == 0
 
@@ -101,6 +102,83 @@ def test_the_newest_is_given_where_it_is_asked_for(place: Any, ids: Ids) -> None
     assert ids(project, "latest API key policy")[0] == "last"
 
 
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("bought", "Mei buys tyres"), ("what broke", "the build breaks on Mondays"),
+        ("child", "two children hang"), ("indices", "the index is rebuilt"),
+        ("database", "the db lives in Leeds"), ("repos", "one repository each"),
+        ("configuration", "the cfg is in pyproject"),
+        ("dev env", "a development environment"),
+    ],
+)  # fmt: skip
+def test_forms_of_a_word_are_one(place: Any, ids: Ids, query: str, text: str) -> None:
+    filler = [memory(f"f{n}", f"note {n} about the weather of day {n}") for n in range(60)]
+    place.write(memory("a", text), *filler)
+    assert ids(place.open(), query)[:1] == ["a"]
+
+
+def test_an_entry_is_not_better_for_being_short(place: Any, ids: Ids) -> None:
+    weather = "the weather in the harbour, and boats that came from the northern sea this morning"
+    place.write(
+        memory("word", "Gasket!"),
+        memory("say", "the gasket of the pump in the old mill is changed in spring by two", day=1),
+        *(memory(f"f{n}", f"note {n} about {weather}") for n in range(60)),
+    )
+    assert ids(place.open(), "gasket") == ["say", "word"]
+
+
+def test_an_answer_is_about_what_was_asked(place: Any, ids: Ids) -> None:
+    """It says none of the words, and yet comes before the question, and before what says some."""
+    place.write(
+        memory(
+            "q", "Noor: Nice weather. How long may a rider keep a bike? [Image #1]", session="s"
+        ),
+        memory("a", "Piet: Three hours, then we call.", session="s", day=1),
+        memory("b", "Noor: Fine.", session="s", day=2),
+        memory("c", "a rider called about a bike", session="t", day=3),
+    )
+    hits = recall.search(place.open(), "how long can riders keep a bike")
+    assert [hit.entry.id for hit in hits[:2]] == ["a", "q"]
+    assert hits[1].parts["asks"] < 0
+    assert "c" in [hit.entry.id for hit in hits[2:]]
+
+
+def test_a_question_without_an_answer_is_as_good_as_any(place: Any) -> None:
+    place.write(memory("q", "Shall we use uv?", session="s"), memory("r", "Shall we use uv"))
+    one, other = recall.search(place.open(), "use uv")
+    assert "asks" not in one.parts
+    assert one.score == pytest.approx(other.score, abs=0.02)
+
+
+def test_an_answer_that_is_moved_answers_no_more(place: Any, ids: Ids) -> None:
+    ask = memory("q", "Which colour should the banner get?", session="s1")
+    answer = memory("a", "Teal, as the logo.", session="s1", day=1)
+    place.write(ask, answer)
+    project = place.open()
+    assert ids(project, "colour of the banner") == ["a", "q"]
+    place.write(ask, replace(answer, session="s2"))
+    assert ids(project, "colour of the banner") == ["q"]
+    place.write(ask, replace(answer, session="s1"))
+    assert ids(project, "colour of the banner") == ["a", "q"]
+    place.write(answer)
+    assert ids(project, "colour of the banner") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("Which port?", "Which port"), ("Done. Which port? Really?", "Really"),
+        ("Noor: Which port? [image: a ship] [2]", "Which port"), ("Question: why so", ""),
+        ("ポート？", "ポート"), ("終わり。どのポートですか？", "どのポートですか"),
+        ("It is 8080.", ""), ("a\nb?", "b"), ('"Why?"', '"Why'), ("so? 🙂", "so"),
+        ("", ""), ("?", ""), ("[", ""), ("]", ""), ("[" * 900 + "?" * 900, ""), ("`int?`", ""),
+    ],
+)  # fmt: skip
+def test_the_question_that_a_text_ends_with(text: str, asked: str) -> None:
+    assert question(text) == asked
+
+
 def test_an_answer_is_found_by_its_question(place: Any, ids: Ids) -> None:
     place.write(
         memory("q", "Which colour should the banner get?", session="s1"),
@@ -108,7 +186,7 @@ def test_an_answer_is_found_by_its_question(place: Any, ids: Ids) -> None:
         memory("z", "Vermilion, as the door.", session="s2", day=2),
     )
     found = ids(place.open(), "colour of the banner")
-    assert found == ["q", "a"]
+    assert found == ["a", "q"]
 
 
 def test_a_name_leads_to_what_the_question_does_not_say(place: Any, ids: Ids) -> None:
@@ -161,9 +239,10 @@ def test_the_snippet_shows_where_it_was_found(place: Any) -> None:
 
 
 def test_a_conversation_of_many_sessions() -> None:
-    """0.89 and 1.0 of identifiers were reached when the set was first asked; FTS5 reaches 0.73."""
+    """0.93 and 1.0 of identifiers are reached; FTS5 reaches 0.73."""
     result = bench_recall.run(TALK)
-    assert result.items.recall["5"] >= 0.87
+    assert result.items.recall["5"] >= 0.91
+    assert result.items.recall["1"] >= 0.68
     assert result.categories["identifier"].recall["5"] == 1.0
     assert result.categories["cjk"].recall["5"] == 1.0
     assert result.categories["superseded"].recall["5"] == 1.0

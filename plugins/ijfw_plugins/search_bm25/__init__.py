@@ -5,7 +5,7 @@ there can be no index (a newer schema, a folder that cannot be written, a busy l
 has no answer and the kernel scans memory.
 
     engine        the indexes that are open; what to do when one is broken
-    stem, words   from text to terms
+    forms, stem, words   from text to terms
     watch         which files memory lies in, and whether they changed
     database      the file: schema, migrations, lock
     index         one project's index, kept up to date through `update`

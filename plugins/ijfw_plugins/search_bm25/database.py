@@ -68,6 +68,13 @@ _STEPS = (
     DELETE FROM files; DELETE FROM tags; DELETE FROM terms; DELETE FROM postings;
     DELETE FROM meta WHERE key != 'mark';
     """,
+    # The question that an entry ends with, and the one that it answers; memory is read again.
+    """
+    CREATE TABLE asks (n INTEGER PRIMARY KEY, terms TEXT NOT NULL);
+    CREATE TABLE answers (n INTEGER PRIMARY KEY, terms TEXT NOT NULL);
+    DELETE FROM files; DELETE FROM docs; DELETE FROM tags; DELETE FROM terms;
+    DELETE FROM postings; DELETE FROM places; DELETE FROM meta WHERE key != 'mark';
+    """,
 )
 SCHEMA = len(_STEPS)
 

@@ -1,16 +1,17 @@
 """The words of an entry's neighbours in its session, as a field of low weight of the entry.
 
-What one message asks, the next one answers. Of the best entries and of those beside them BM25 is
-taken again, over their own words and those of the entries up to two places away.
+What one message says, the next one goes on from. Of the best entries and of those beside them BM25
+is taken again, over their own words and those of the entries up to two places away.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ijfw_plugins.search_bm25.places import NOWHERE, Place
-from ijfw_plugins.search_bm25.postings import K1, B, Postings, frequency
+from ijfw_plugins.search_bm25.postings import K1, SHORT, B, Postings, frequency
 from ijfw_plugins.search_bm25.question import Term
 
-NEAR, FAR = 0.3, 0.15  # weight of the words of an entry one and two places away
+NEAR, FAR = 0.3, 0.15  # weight of the words of an entry one and two places before
+AFTER = 0.5  # of that, the weight of one that comes after: fewer texts are about what follows
 BESIDE = 0.75  # of its score that an entry keeps that only its neighbours speak for
 _TENTHS = 10  # of a word, in which sizes are kept
 
@@ -20,7 +21,7 @@ Words = dict[int, list[tuple[int, float]]]  # entry -> (place of the term, weigh
 def words_of(everyone: Mapping[int, Place], lists: Sequence[Postings]) -> Words:
     """The question's terms that stand in these entries and in those beside them."""
     numbers = set(everyone)
-    for before, after, _, _ in everyone.values():
+    for before, after, _, _, _ in everyone.values():
         numbers.add(before)
         numbers.add(after)
     numbers.discard(0)
@@ -49,9 +50,10 @@ def scored(
     """
     weights = [term.weight * (K1 + 1) / total for term in terms]
     least, longer = K1 * (1 - B), K1 * B / average / _TENTHS
-    for number, (before, after, size, _) in everyone.items():
+    short = SHORT * average * _TENTHS
+    for number, (before, after, size, _, _) in everyone.items():
         mine = words.get(number, ())
-        norm = least + longer * size
+        norm = least + longer * max(size, short)
         own = 0.0
         for at, value in mine:
             own += weights[at] * value / (value + norm)
@@ -60,8 +62,8 @@ def scored(
             for share, near in (
                 (NEAR, before),
                 (FAR, everyone.get(before, NOWHERE)[0]),
-                (NEAR, after),
-                (FAR, everyone.get(after, NOWHERE)[1]),
+                (NEAR * AFTER, after),
+                (FAR * AFTER, everyone.get(after, NOWHERE)[1]),
             )
             if near in words
         ]

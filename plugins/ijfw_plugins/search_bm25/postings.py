@@ -15,6 +15,7 @@ from typing import NamedTuple
 PART = 12  # bits: a list is cut into parts of 4,096 numbers, so that an insert rewrites little
 K1 = 0.9  # of BM25; .9 and .4 did best on conversations, longer texts want a larger B
 B = 0.5
+SHORT = 1.5  # mean sizes of an entry up to which one is not the better for being short
 
 _LEAST, _STEP = 0.25, 1.17  # frequency of the first of 32 levels, and the ratio between two
 _LENGTHS = (6.0, 12.0, 24.0, 48.0, 96.0, 192.0, 384.0, 768.0)  # middle of each of 8 levels
@@ -48,7 +49,7 @@ def impacts(average: float) -> list[float]:
     """Code -> BM25 without the weight of the term, 0..K1+1, for this mean size of an entry."""
     average = max(average, 1.0)
     return [
-        frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * length / average))
+        frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * max(length / average, SHORT)))
         for frequency in _FREQUENCIES
         for length in _LENGTHS
     ]

@@ -15,6 +15,7 @@ from heapq import nlargest
 from ijfw_hookspecs import Entry
 from ijfw_plugins.search_bm25 import field
 from ijfw_plugins.search_bm25.index import Index
+from ijfw_plugins.search_bm25.places import WHOLE
 from ijfw_plugins.search_bm25.postings import K1, PART, Postings, impacts
 from ijfw_plugins.search_bm25.question import Question, Term
 from ijfw_plugins.search_bm25.update import PARTS, decode
@@ -22,6 +23,7 @@ from ijfw_plugins.search_bm25.update import PARTS, decode
 _TABLE = 300  # entries of a list for which a table of scores pays off
 _WORTH = 1000  # entries of a list that is worth a look whether it can be left out
 LEADING = 16  # entries whose neighbours may answer in their place
+ASKS = 0.2  # of its score that a question loses whose answer follows it
 LED = 0.5  # of the best score that such an entry has; beside a poor answer stands noise
 _AT_ONCE = 64  # parts read in one statement
 
@@ -108,7 +110,11 @@ class Ranker:
         for n, own, more in field.scored(everyone, words, self.question.terms, self.average, total):
             parts = {"words": own, "neighbours": more} if more else {"words": own}
             if own + more > 0 and (n not in beside or self.admits(n)):
-                found.append(Found(n, everyone[n][3], own + more, parts))
+                _, after, _, stored, asks = everyone[n]
+                one = Found(n, stored, own + more, parts)
+                if asks and after:
+                    one.add("asks", -ASKS * asks / WHOLE * one.score)
+                found.append(one)
         return found
 
     def admits(self, number: int) -> bool:

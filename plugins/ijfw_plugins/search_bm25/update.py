@@ -15,7 +15,7 @@ import msgspec
 
 from ijfw_hookspecs import Entry, Memory, Tier
 from ijfw_plugins.search_bm25 import words
-from ijfw_plugins.search_bm25.places import NOWHERE, Place, Places
+from ijfw_plugins.search_bm25.places import NOWHERE, WHOLE, Place, Places
 from ijfw_plugins.search_bm25.postings import (
     EMPTY,
     PART,
@@ -38,7 +38,7 @@ Digests = dict[str, str]  # id -> digest, of the entries of a tier
 
 _encode = msgspec.msgpack.Encoder().encode
 decode = msgspec.msgpack.Decoder(Entry).decode
-_TABLES = ("files", "docs", "tags", "terms", "postings", "places")
+_TABLES = ("files", "docs", "tags", "terms", "postings", "places", "asks", "answers")
 
 
 class _Doc(NamedTuple):
@@ -121,12 +121,12 @@ class Update:
     def finish(self) -> None:
         """Join the entries of each touched session in the order in which they were stored."""
         links: dict[int, Place] = {}
+        answers: dict[int, _Answer] = {}
         for session in self._sessions:
-            links |= self._links(session)
+            self._link(session, links, answers)
             if len(links) >= BATCH:
-                self._places.put(links)
-                links.clear()
-        self._places.put(links)
+                self._join(links, answers)
+        self._join(links, answers)
         self._sessions.clear()
         self.db.execute("DELETE FROM meta WHERE key = 'building'")
 
@@ -194,58 +194,101 @@ class Update:
 
     def _show(self, docs: Sequence[_Doc]) -> None:
         places: dict[int, Place] = {}
+        asks: list[tuple[int, str]] = []
         tags: list[tuple[str, int]] = []
-        for number, entry in self._entries(docs):
+        for number, entry in self._entries([doc.n for doc in docs]):
             found = words.doc(entry)
             length = length_level(found.size)
             for term, weight in found.weights.items():
                 self._new[term][number] = code(weight, length)
-            places[number] = (0, 0, round(found.size * 10), _seconds(entry.stored) or 0.0)
+            age, share = _seconds(entry.stored) or 0.0, round(found.share * WHOLE)
+            places[number] = (0, 0, round(found.size * 10), age, share)
+            asks += [(number, " ".join(found.asks))] if found.asks else []
             tags += ((tag.lower(), number) for tag in entry.tags)
             self._sessions[entry.session] = None
         self.db.executemany("UPDATE docs SET shown = 1 WHERE n = ?", ((n,) for n in places))
         self.db.executemany("INSERT OR IGNORE INTO tags VALUES (?, ?)", tags)
+        self.db.executemany("INSERT INTO asks VALUES (?, ?)", asks)
         self._places.put(places)
         self._count += len(places)
-        self._size += sum(size for _, _, size, _ in places.values())
+        self._size += sum(place[2] for place in places.values())
 
     def _hide(self, docs: Sequence[_Doc]) -> None:
         docs = [doc for doc in docs if doc.shown]
         tags: list[tuple[str, int]] = []
-        for number, entry in self._entries(docs):
+        answers = self._answers([doc.n for doc in docs])
+        for number, entry in self._entries([doc.n for doc in docs]):
             found = words.doc(entry)
-            for term in found.weights:
+            for term in found.weights.keys() | answers.get(number, "").split():
                 self._new[term].pop(number, None)
                 self._gone[term].append(number)
             tags += ((tag.lower(), number) for tag in entry.tags)
             self._sessions[entry.session] = None
             self._count -= 1
             self._size -= round(found.size * 10)
-        self.db.executemany("UPDATE docs SET shown = 0 WHERE n = ?", ((doc.n,) for doc in docs))
+        numbers = [(doc.n,) for doc in docs]
+        self.db.executemany("UPDATE docs SET shown = 0 WHERE n = ?", numbers)
+        self.db.executemany("DELETE FROM asks WHERE n = ?", numbers)
+        self.db.executemany("DELETE FROM answers WHERE n = ?", numbers)
         self._places.put({doc.n: NOWHERE for doc in docs})
         self.db.executemany("DELETE FROM tags WHERE tag = ? AND n = ?", tags)
 
-    def _entries(self, docs: Sequence[_Doc]) -> Iterator[tuple[int, Entry]]:
-        for some in _chunks([doc.n for doc in docs]):
+    def _entries(self, numbers: Sequence[int]) -> Iterator[tuple[int, Entry]]:
+        for some in _chunks(numbers):
             rows = self.db.execute(
                 f"SELECT n, entry FROM docs WHERE n IN ({_marks(some)})", some
             ).fetchall()
             for number, blob in rows:
                 yield number, decode(blob)
 
-    def _links(self, session: str) -> dict[int, Place]:
-        """The places of a session's entries, each between its neighbours."""
+    # --- sessions -----------------------------------------------------------------------------
+
+    def _link(self, session: str, links: dict[int, Place], answers: dict[int, "_Answer"]) -> None:
+        """Put each entry of a session between its neighbours, and behind the question before it."""
         rows = self.db.execute(
-            "SELECT n FROM docs WHERE session = ? AND session != '' AND shown"
-            " ORDER BY stored, id, n",
+            "SELECT docs.n, coalesce(asks.terms, ''), coalesce(answers.terms, '') FROM docs"
+            " LEFT JOIN asks ON asks.n = docs.n LEFT JOIN answers ON answers.n = docs.n"
+            " WHERE session = ? AND session != '' AND shown ORDER BY stored, id, docs.n",
             (session,),
-        )
-        numbers = [0, *(number for (number,) in rows), 0]
+        ).fetchall()
+        numbers = [0, *(number for number, _, _ in rows), 0]
         places = self._places.of(numbers[1:-1])
-        return {
-            number: (before, after, *places[number][2:])
-            for before, number, after in zip(numbers, numbers[1:], numbers[2:], strict=False)
-        }
+        question = ""
+        for at, (number, asks, answered) in enumerate(rows):
+            links[number] = (numbers[at], numbers[at + 2], *places[number][2:])
+            if question != answered:
+                answers[number] = _Answer(answered, question)
+            question = asks
+
+    def _join(self, links: dict[int, Place], answers: dict[int, "_Answer"]) -> None:
+        """Write what `_link` gathered. A question's words count in the entry behind it, too."""
+        self._places.put(links)
+        for number, entry in self._entries(list(answers)):
+            found, (old, new) = words.doc(entry), answers[number]
+            length = length_level(found.size)
+            weights = words.answer(found, new.split())
+            for term in {*old.split(), *new.split()}:
+                if term in weights:
+                    self._new[term][number] = code(weights[term], length)
+                else:
+                    self._gone[term].append(number)
+        numbers = [(number,) for number in answers]
+        self.db.executemany("DELETE FROM answers WHERE n = ?", numbers)
+        rows = [(number, new) for number, (_, new) in answers.items() if new]
+        self.db.executemany("INSERT INTO answers VALUES (?, ?)", rows)
+        if answers:
+            self._write_postings()
+        links.clear()
+        answers.clear()
+
+    def _answers(self, numbers: Sequence[int]) -> dict[int, str]:
+        """The terms of the question that an entry answers, of those that answer one."""
+        found: dict[int, str] = {}
+        for some in _chunks(numbers):
+            found |= dict(
+                self.db.execute(f"SELECT n, terms FROM answers WHERE n IN ({_marks(some)})", some)
+            )
+        return found
 
     # --- postings -----------------------------------------------------------------------------
 
@@ -299,6 +342,11 @@ class Update:
             self.db.executemany(
                 "DELETE FROM postings WHERE k = ?", ((key,) for key, blob in new if not blob)
             )
+
+
+class _Answer(NamedTuple):
+    old: str  # terms of the question that the index has an entry answer
+    new: str  # of the one that it answers
 
 
 class _Part(NamedTuple):

@@ -6,12 +6,14 @@ gives itself and its parts. Stop words are no terms. Terms of a date begin with 
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
 
 from ijfw_core.text import CUT, tokens
 from ijfw_hookspecs import Entry
+from ijfw_plugins.search_bm25.forms import FORMS
 from ijfw_plugins.search_bm25.stem import stem
 
 MAX_CHARS = 64 << 10  # of one text; more says nothing about what the text is about
@@ -55,6 +57,10 @@ _DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 # How much a word counts, by where it stands; a summary names the object of a memory.
 SUMMARY, TAGS, CONTENT, REASON = 1.6, 1.2, 1.0, 0.5
+ANSWERED = 2.0  # a word of the question that the entry before ends with: what is said is about it
+_LONGEST_QUESTION = 600  # characters
+_LABEL = re.compile(r"[A-Z][\w'-]{0,30}(?: [A-Z][\w'-]{0,30})?: ")  # who speaks, or "Question: "
+_SENTENCE_END = re.compile(r"[.!?…]\s|[。\n]")
 
 
 class Doc(NamedTuple):
@@ -62,6 +68,8 @@ class Doc(NamedTuple):
 
     weights: dict[str, float]  # term -> how often it stands there, weighted by field
     size: float  # sum of the weights, dates left out
+    asks: tuple[str, ...]  # the terms of the question that it ends with
+    share: float  # of its words that are in that question
 
 
 class Window(NamedTuple):
@@ -82,7 +90,7 @@ def _term(token: str) -> str:
         return ""
     if plain.endswith(("'s", "’s")):
         plain = plain[:-2]
-    return stem(plain)
+    return stem(FORMS.get(plain, plain))
 
 
 def terms(text: str) -> list[str]:
@@ -117,7 +125,37 @@ def doc(entry: Entry) -> Doc:
     size = sum(weights.values())
     for term in stamps(entry.stored):
         weights[term] = 1.0
-    return Doc(weights, size)
+    text = content or entry.summary
+    asks = terms(question(text))
+    share = len(asks) / max(len(terms(_LABEL.sub("", text, count=1))), 1) if asks else 0.0
+    return Doc(weights, size, tuple(asks), min(share, 1.0))
+
+
+def answer(found: Doc, asked: Iterable[str]) -> dict[str, float]:
+    """The weights of an entry's terms and of those of the question that it answers."""
+    weights = dict(found.weights)
+    for term in asked:
+        weights[term] = weights.get(term, 0.0) + ANSWERED
+    return weights
+
+
+def question(text: str) -> str:
+    """The last sentence of a text where it is a question, without who asks; "" where it is none.
+
+    Marks behind it, such as `[Image #1]`, quotes and emoji are passed over.
+
+    >>> question("Noor: All done. Which port shall it have? [Image #1]")
+    'Which port shall it have'
+    """
+    last = unicodedata.normalize("NFKC", text[-_LONGEST_QUESTION:]).rstrip()
+    while last.endswith("]") and "[" in last:
+        last = last[: last.rfind("[")].rstrip()
+    while last and not (last[-1].isalnum() or last[-1] in "?.!`"):
+        last = last[:-1]
+    if not last.endswith("?"):
+        return ""
+    last = _SENTENCE_END.split(last.rstrip("?!"))[-1].strip()
+    return _LABEL.sub("", last, count=1)
 
 
 def stamps(moment: datetime) -> list[str]:
