@@ -14,6 +14,7 @@ MAX_CHARS = 6000  # of a note that are compared: a summary, 4 KB of content and 
 
 _TOKEN = re.compile(
     r"[A-Za-z]+(?=[ ,;\n])"  # what the third line finds too, and much of most texts
+    r"|ません|ない|なく"  # denials of Japanese
     r"|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"  # one CJK character
     r"|(?:--?|[.~/#@]{1,3})?[^\W_](?:\w|[.:/@+'’#-](?=\w))*(?:[+#]{1,2}|%)?"
     r"|(?<=[\w)%] )(?:[<>]=?|!=|==|[≤≥])(?= ?[\w$.-])|(?<=\w)[<>]=?(?=\d)|[$€£¥](?=\d)"
@@ -249,7 +250,9 @@ def _code(text: str) -> frozenset[str]:
 
 def _parted(token: str) -> tuple[str, ...]:
     """A token as words: "case-insensitive" and "isn't" are two words, to meet "case sensitive"
-    and "is not"."""
+    and "is not"; so is "n'accepte", to meet "accepte"."""
+    if token[1:2] == "'" and token[0] in "nldNLD" and len(token) > 4:
+        return (token[2:],)
     verb = words()["contractions"].get(token.lower().replace("'", ""))
     if verb:
         return (verb, "not")

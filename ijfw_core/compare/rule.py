@@ -4,6 +4,8 @@ The order matters: a changed number, name or negation must be seen before the no
 No similarity alone says "duplicate": every known one takes "port 8080" for "port 9090".
 """
 
+from functools import cache
+
 from ijfw_core.compare import Verdict
 from ijfw_core.compare.changes import MAX_WORDS, change, cover, opcodes
 from ijfw_core.compare.note import Note, Word, base_of, opposites, words
@@ -20,6 +22,9 @@ def judge(a: Note, b: Note) -> Verdict:
     if not a.plain or not b.plain:
         same = [w.text for w in a.words] == [w.text for w in b.words]
         return Verdict("duplicate", "both empty") if same else Verdict("new", "nothing to compare")
+    other = _other_name(a, b)
+    if other:
+        return Verdict("update", other)
     same_reason = _same(a, b)
     if same_reason:
         return Verdict("duplicate", same_reason)
@@ -72,12 +77,33 @@ def _same(a: Note, b: Note) -> str:
     return "same but for " + ("a typing error" if typos else "a word that adds nothing")
 
 
+def _other_name(a: Note, b: Note) -> str:
+    """Why notes of the same words still name different things: "request" and "requests"."""
+    if len(a.plain) != len(b.plain) or a.texts != b.texts:
+        return ""
+    named = words()["named"]
+    for n, (x, y) in enumerate(zip(a.plain, b.plain, strict=True)):
+        if x.raw == y.raw or x.text != y.text or x.raw.rstrip("s") != y.raw.rstrip("s"):
+            continue
+        around = {w.text for w in (*a.plain[max(n - 1, 0) : n], *a.plain[n + 1 : n + 2])}
+        if x.text not in named and not named.isdisjoint(around):
+            return f"{x.raw} is now {y.raw}"
+    return ""
+
+
 def _is_harmless(word: Word) -> bool:
     """Whether a word more or less leaves a long note what it is."""
     table = words()
     critical = word.text in table["negators"] or word.text in table["cues"]
     critical = critical or word.text in opposites() or word.text in table["binding"]
-    return not (critical or word.name or word.number or not word.text.isalpha())
+    sign = len(word.text) == 1 and not word.text.isascii()  # of Chinese or Japanese: a word
+    return not (critical or sign or word.name or word.number or not word.text.isalpha())
+
+
+@cache
+def _confused() -> frozenset[frozenset[str]]:
+    """Pairs of words that a slip makes of each other."""
+    return frozenset(map(frozenset, words()["confused"]))
 
 
 def _is_typo(x: Word, y: Word) -> bool:
@@ -89,7 +115,7 @@ def _is_typo(x: Word, y: Word) -> bool:
     short, long = sorted((x.raw, y.raw), key=len)
     if len(short) < 5 or not (short + long).isalpha() or base_of(long) == short:
         return False
-    if {x.text, y.text} <= opposites().keys():
+    if {x.text, y.text} <= opposites().keys() or frozenset((x.raw, y.raw)) in _confused():
         return False
     start = next((n for n, (s, t) in enumerate(zip(short, long, strict=False)) if s != t), -1)
     if start < 0:
