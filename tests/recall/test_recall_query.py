@@ -119,6 +119,7 @@ def test_an_exact_phrase_comes_first_and_costs_no_hits(place: Any, ids: Ids) -> 
     assert ids(project, '"feature flag"') == ["exact"]
     assert set(ids(project, "feature flag")) == {"exact", "apart"}
     assert set(ids(project, '"flag feature of"')) == {"exact", "apart"}, "no such phrase"
+    assert ids(project, 'is the "feature flag" of the cart hidden?') == ["exact", "apart"]
 
 
 HOSTILE = st.one_of(

@@ -54,7 +54,9 @@ def hits(ranker: Ranker, query: Query, over: frozenset[int]) -> list[Hit]:
     pool = _PHRASE_DEPTH if question.phrases else max(2 * want, _LEAST_POOL)
     found = ranker.answer(pool)
     if question.phrases:
-        found = _with_phrases(ranker.load(found), question.phrases) or found
+        exact = _with_phrases(ranker.load(found), question.phrases)
+        if not _says_more(query):
+            found = exact or found
     _weigh_time(found, question)
     found = _sorted(found, over)[: want + _SLACK]
     if (
@@ -100,6 +102,12 @@ def _with_phrases(found: Sequence[Found], phrases: Sequence[str]) -> list[Found]
             one.add("phrase", PHRASE)
             kept.append(one)
     return kept
+
+
+def _says_more(query: Query) -> bool:
+    """Whether a query is more than its phrases: what answers a question about a title need not
+    repeat the title."""
+    return not set(words.terms(query.text)) <= set(words.terms(" ".join(query.phrases)))
 
 
 def _text(entry: Entry) -> str:
