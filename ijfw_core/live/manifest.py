@@ -188,10 +188,10 @@ def frames(adapter: Any) -> dict[str, tuple[bytes, bytes]]:
     for event, kind in adapter.caps.event_names.items():
         if kind != "prompt" or kind not in adapter.caps.inject_at:
             continue
-        before, mark, behind = adapter.render(event, Reply(context=_MARK)).partition(_MARK)
+        before, _, behind = adapter.render(event, Reply(context=_MARK)).partition(_MARK)
         try:
             whole = json.loads(before + json.dumps(_HARD)[1:-1] + behind)
-            if mark and whole == json.loads(adapter.render(event, Reply(context=_HARD))):
+            if whole == json.loads(adapter.render(event, Reply(context=_HARD))):
                 found[event] = (before.encode(), behind.encode())
         except ValueError:
             pass
