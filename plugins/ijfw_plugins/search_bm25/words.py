@@ -33,9 +33,9 @@ ASKING_WORDS = """
     agree ask choose chose current currently decide decided decision exactly find happen happened
     kind know last latest like long look many mention much need new newest now old people please
     problem question recall recent recently remember rule said say see show tell thing time told
-    type use used using want way went work
+    type use used using want way work
 """
-ASKING = frozenset(stem(word) for word in ASKING_WORDS.split())
+ASKING = frozenset(stem(FORMS.get(word, word)) for word in ASKING_WORDS.split())
 MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september",
           "october", "november", "december")  # fmt: skip
 DATED = frozenset(stem(name[:n]) for name in MONTHS for n in (3, len(name)))
