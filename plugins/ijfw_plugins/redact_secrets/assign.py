@@ -69,7 +69,7 @@ _JOIN = lazy(
              (?:\{|\?\?|\?:|\|\||or|\.(?:unwrap_or|orElse|getOrElse)\()[ \t]{0,3})
          (?=\\*["'`]))
      |(?P<call>[({][ \t]{0,2}(?=\\*["'`]))
-     |(?P<xml></(?:[Kk]ey|[Nn]ame)>\s{0,40}<(?:string|[Vv]alue)>
+     |(?P<xml></(?:[Kk]ey|[Nn]ame)>\s{0,40}<(?:string|[Vv]alue)[^<>]{0,40}>
          |</(?:t[hd]|dt|b|strong|label|span)>\s{0,20}<(?:td|dd|code|span)[^<>]{0,40}>(?:<code>)?
          |\\*["']?>(?:\s{0,20}<[Vv]alue>|</td>\s{0,20}<td[^>]{0,40}>|<!\[CDATA\[)?)
      |(?P<prose>\\*["'`*]{0,3}(?:[ ]API(?=[ ])
@@ -101,7 +101,7 @@ _PLAIN = lazy(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*
 # A word, a dotted name or a call in lower case: no secret, whatever its name.
 _DULL = lazy(
     r"(?!string\(\d)[A-Za-z_$]?[a-z_.-]*+(?:\((?!(?:[a-z]{1,10}=)?\\*[\"'])|[\s,;)\]}\\]|\[(?!\]byte)|\Z)"
-    r"|\\*(\"|')[A-Za-z_]?[a-z_. -]*+\\*\1"
+    r"|\\*(\"|')[A-Za-z_]?[a-z_. -]*+\\*\1(?!\1)"
 )
 _MAYBE_WORDS = lazy(r"\\*[\"']?[a-z]{8,64}(?![\w(.-])|\\*[\"'](?:[a-z]{3,9}[ -]){3}")
 _ENDS = frozenset(("", "\n", "\r", ";", "&", " ", "<", '"', "'", "\\"))
@@ -120,7 +120,11 @@ _NEXT = lazy(
 )
 _TRAILING = ".,;:)]}>"
 _DIGESTS = ("checksum", "hash", "digest", "sha256", "fingerprint")
-_ARN = lazy(r"arn:[\w:/-]{1,80}\Z")
+_ARN = lazy(r"(?:arn|urn):[\w:/-]{1,80}\Z")
+_FILE_NAME = lazy(r"[a-z_-]\.(?:[a-z]{1,4}|\d)\Z")
+_LINKING = frozenset(
+    {"with", "the", "this", "that", "our", "your", "my", "for", "of", "and", "by", "using"}
+)
 _OF_A_SIGNER = frozenset({"rsa", "dsa", "ecdsa", "eddsa", "gpg", "pgp", "ssh", "primary", "sub"})
 _WORD_BEFORE = lazy(r"([A-Za-z]{2,14})[ _-]\Z")
 _URL_SECRET = lazy(r"https?://[^\s\"'<>`\\]{8,400}")
@@ -206,6 +210,8 @@ class _Reader:
         kind = "password" if name == "PASS" and match.group("op") == "=" else name_kind(name)
         if kind == "key" and name.lower() in ("key", "keys"):
             word = _WORD_BEFORE.search(text, max(0, start - 16), start)
+            if word and word.group(1).lower() in _LINKING:
+                word = None
             if word and word.group(1).lower() in _OF_A_SIGNER and not match.group("op"):
                 return None  # its fingerprint follows
             if word:
@@ -220,6 +226,10 @@ class _Reader:
         if text[start - 1 : start] == ":" and _ARN.search(text, max(0, start - 90), start):
             return None
         how = match.lastgroup or "op"
+        if "):" in match.group() and text.startswith(('"""', "'''", 'r"""'), match.end()):
+            return None  # what a function does
+        if how == "space" and _FILE_NAME.search(name):
+            return None  # a list of files
         if how == "item" and not text.startswith("-", start) and text[start - 1 : start] != "-":
             return None  # only an option has its value there
         if match.group("xml") == ">" and (start == 0 or text[start - 1] not in "<:/"):
@@ -341,6 +351,8 @@ def _said(value: str, kind: str, how: str, *, quoted: bool, name: str) -> bool:
         return False  # pass `shape=None`
     if name.lower().endswith("key") and _FINGERPRINT.fullmatch(value):
         return False  # of a signer
+    if name.lower() in ("key", "keys") and (hex_like(value, 16) or value.count("-") > 1):
+        return False  # of a cache
     if kind == "password":
         return prose_password(value) or (quoted and password_like(value, True))
     issued = token_like(value, 16)
@@ -372,7 +384,7 @@ def _assigned(value: str, kind: str, name: str, *, quoted: bool, flag: bool) -> 
         if name == "KEY" and len(value) >= 64 and hex_like(value, 64):
             return True
         named = len(value) >= 20 and random_looking(value) and value.count("-") < 4
-        return named and not hex_like(value, 16)
+        return named and not hex_like(value, 16) and " " not in value
     return token_like(value, 20)
 
 

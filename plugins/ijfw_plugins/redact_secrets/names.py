@@ -29,7 +29,7 @@ TOKEN = _set(
     "licensekey license licence webhook signingkey encryptionkey masterkey sharedkey "
     "accountkey csrf xsrf csrftoken totp otp mnemonic seed salt pepper sas connectionstring "
     "密钥 密鑰 令牌 schlüssel clé clef jeton chave chiave ключ токен "
-    "sessiontoken sessionkey deploykey xoxb dsn sid sessid"
+    "sessiontoken sessionkey deploykey xoxb dsn sid sessid phpsessid"
 )
 # Names in writings whose words are not told apart by letters and capitals.
 _WHOLE = dict.fromkeys(
@@ -60,7 +60,7 @@ _ABOUT = _set(
     "email role owner vault keyring retries schema attr attribute location position pos "
     "offset line col range span start end tree list map set cache lookup handler callback "
     "event events listener test tests page form reader writer parser lexer stream iterator "
-    "address encryption kinds family group groups mount ring tier fds comment keyword literal "
+    "address encryption kinds family group groups mount ring tier fds control expiring comment keyword literal "
     "punctuation operator regex regexp util utils ownership"
 )
 _NOT_BEFORE = _set(
@@ -77,7 +77,7 @@ _NOT_TOKEN = _set(
 _NOT_KEY = _set(
     "cache primary foreign sort partition shortcut keyboard object group row hash map dict "
     "index lookup idempotency dedupe i18n translation message storage range unique composite "
-    "event answer ref parent issue project config setting settings data field column query "
+    "event answer ref parent issue project config setting settings field column query "
     "state route s3 hot arrow enter escape tab ctrl shift alt meta model registry sha pgp gpg "
     "host known react item list node tree record document bucket blob file path name label "
     "property attribute param header natural surrogate business candidate super alternate "

@@ -47,7 +47,7 @@ _TOLD = lazy(  # what stands for a password in examples: proxypass, my_db_passwo
     r"|plain|pass|api|key|auth)[-_]?){1,4}(?:pass(?:word|wd|phrase)?|pwd?|secret|token|key)[0-9!]{0,4}"
 )
 _REFERENCE = lazy(
-    r"\$\{|\$\(|\$\{\{|\$[A-Za-z_]\w*\Z|\{\{|\{[A-Za-z_][\w.!:\[\]()\"']*\}|<[^<>]{1,60}>?\Z|%[A-Za-z_]\w*%|%\(\w+\)s?|"
+    r"\$\{|\$\(|\$\{\{|\$[A-Za-z_]\w*\Z|\{\{|(?!\{noop\})\{[A-Za-z_][\w.!:\[\]()\"']*\}|<[^<>]{1,60}>?\Z|%[A-Za-z_]\w*%|%\(\w+\)s?|"
     r"x:\d+:|age1[a-z0-9]{50}|#\{|@\{|env[.:(\[]|process\.env|os\.(?:environ|getenv)|ENV\[|System\.getenv|import\.meta|vault:|arn:aws|op://|ref\+|"
     r"secretref:|projects/|file:|data:[a-z]|@\w+\.?\w*\(|ENC\[|AQICAH|ansible-vault|\$ANSIBLE|!vault|sops:|"
     r"\[REDACTED|\[redacted|\(redacted|\*\*\*|secretsmanager|ssm:|keyring:|config\.|settings\.|self\.|this\.|args\.|opts\.|options\.|"
@@ -55,12 +55,13 @@ _REFERENCE = lazy(
 )
 # What only code holds: of regular expressions, wherever; operators, without quotes.
 _EXPRESSION = ("[a-z", "A-Za-z", "a-zA-Z", "(?:", "0-9]", "{1,", "Ctrl+", "Shift+", "Alt+", "Cmd+")
-_OPERATORS = ("===", "!==", "&&", "??", "?.", "||", "=>", "::", "$?")
+_OPERATORS = (":[", "===", "!==", "&&", "??", "?.", "||", "=>", "::", "$?")
 _OPENED = lazy(r"[A-Za-z_$][\w$.:]*(?:\(|\[)[\w$.&*]*\Z")  # a call or an index, cut at its end
 _ANYWHERE = lazy(
     r"[\w./-]{1,200}\.[a-z]{1,4}:\d{1,6}(?::\d{1,6})?:?\Z"  # a line of a file
     r"|#[a-z_-]{1,80}\Z|//[\w.-]{1,80}/|(?:[a-z]{1,16} )?#[0-9A-Fa-f]{6}\Z|![01](?:[,)}\]]|\Z)"
-    r"|[A-Za-z-]{1,40}(?:\|[A-Za-z-]{0,40}){1,40}\Z|\^?\\?/\^"
+    r"|[A-Za-z-]{1,40}(?:\|[A-Za-z-]{0,40}){1,40}\Z|\^?\\?/\^|\|"
+    r"|[\w./-]{1,80}\.html?#[\w-]{1,80}\Z|&(?:lt|#x3[Cc]|#60);|[A-Za-z_]{1,40}\.[A-Z][A-Z_]{2,40}\Z"
 )
 _MARKS = ("***", "xxxxxx", "XXXXXX", "•••", "[REDACTED:", "[REDACTED]")
 _CALL = lazy(
