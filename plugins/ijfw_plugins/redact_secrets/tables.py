@@ -31,12 +31,13 @@ _NEXT = lazy(r"\s{0,40},\s{0,40}\(")
 
 def tables(text: str, lower: str, words: set[str]) -> Iterator[Found]:
     """Every strong value in a column with a secret name; for the texts see `present`."""
-    if words.isdisjoint(GATE):
+    held = words.intersection(GATE)
+    if not held:
         return
     if "insert" in lower or "replace into" in lower:
         yield from _inserts(text, lower)
     if "\n" in text:
-        yield from _rows(text, lower)
+        yield from _rows(text, lower, held)
 
 
 def columns_of(cells: list[str]) -> dict[int, tuple[str, str]]:
@@ -70,10 +71,10 @@ def found_in(start: int, value: str, kind: str) -> Found:
     return Found(start, start + len(value), "password" if kind == "password" else "secret")
 
 
-def _rows(text: str, lower: str) -> Iterator[Found]:
+def _rows(text: str, lower: str, words: set[str]) -> Iterator[Found]:
     """Lines of values below a line of names, with the same separator and number of cells."""
     done = 0
-    for start, end in sorted({line for word in GATE for line in _lines_with(word, text, lower)}):
+    for start, end in sorted({line for word in words for line in _lines_with(word, text, lower)}):
         if start < done or end - start >= WIDEST:
             continue
         line = text[start:end]
