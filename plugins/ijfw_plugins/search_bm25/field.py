@@ -6,8 +6,8 @@ is taken again, over their own words and those of the entries up to two places a
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ijfw_plugins.search_bm25.places import NOWHERE, Place
-from ijfw_plugins.search_bm25.postings import K1, SHORT, B, Postings, frequency
+from ijfw_plugins.search_bm25.places import Place
+from ijfw_plugins.search_bm25.postings import FREQUENCIES, K1, SHORT, B, Postings
 from ijfw_plugins.search_bm25.question import Term
 
 NEAR, FAR = 0.3, 0.15  # weight of the words of an entry one and two places before
@@ -28,7 +28,10 @@ def words_of(everyone: Mapping[int, Place], lists: Sequence[Postings]) -> Words:
     found: Words = {}
     for at, postings in enumerate(lists):
         for number, code in postings.codes_of(numbers):
-            found.setdefault(number, []).append((at, frequency(code)))
+            if number in found:
+                found[number].append((at, FREQUENCIES[code >> 3]))
+            else:
+                found[number] = [(at, FREQUENCIES[code >> 3])]
     return found
 
 
@@ -53,20 +56,11 @@ def scored(
     short = SHORT * average * _TENTHS
     for number, (before, after, size, _, _) in everyone.items():
         mine = words.get(number, ())
-        norm = least + longer * max(size, short)
+        norm = least + longer * (size if size > short else short)
         own = 0.0
         for at, value in mine:
             own += weights[at] * value / (value + norm)
-        around = [
-            (share, words[near])
-            for share, near in (
-                (NEAR, before),
-                (FAR, everyone.get(before, NOWHERE)[0]),
-                (NEAR * AFTER, after),
-                (FAR * AFTER, everyone.get(after, NOWHERE)[1]),
-            )
-            if near in words
-        ]
+        around = _around(everyone, words, before, after)
         if not around:
             yield number, own, 0.0
             continue
@@ -78,3 +72,20 @@ def scored(
         for at, value in sums.items():
             both += weights[at] * value / (value + norm)
         yield number, own, (both - own) * (1.0 if own else BESIDE)
+
+
+def _around(
+    everyone: Mapping[int, Place], words: Words, before: int, after: int
+) -> list[tuple[float, list[tuple[int, float]]]]:
+    """The words of those beside an entry, and how much they count; of strangers no more is known
+    than where they stand."""
+    found = []
+    if before in words:
+        found.append((NEAR, words[before]))
+    if before in everyone and (far := everyone[before][0]) in words:
+        found.append((FAR, words[far]))
+    if after in words:
+        found.append((NEAR * AFTER, words[after]))
+    if after in everyone and (far := everyone[after][1]) in words:
+        found.append((FAR * AFTER, words[far]))
+    return found

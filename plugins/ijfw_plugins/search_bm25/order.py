@@ -52,7 +52,9 @@ def hits(ranker: Ranker, query: Query, over: frozenset[int]) -> list[Hit]:
     question = ranker.question
     want = min(max(query.limit, 0), MOST)
     pool = _PHRASE_DEPTH if question.phrases else max(2 * want, _LEAST_POOL)
-    found = ranker.answer(pool)
+    timed = question.newest or question.window or (query.include_superseded and over)
+    few = 0 if question.phrases or timed else want + _SLACK
+    found = ranker.answer(pool, few, TIE)
     if question.phrases:
         exact = _with_phrases(ranker.load(found), question.phrases)
         if not _says_more(query):

@@ -19,7 +19,8 @@ SHORT = 1.5  # mean sizes of an entry up to which one is not the better for bein
 
 _LEAST, _STEP = 0.25, 1.17  # frequency of the first of 32 levels, and the ratio between two
 _LENGTHS = (6.0, 12.0, 24.0, 48.0, 96.0, 192.0, 384.0, 768.0)  # middle of each of 8 levels
-_FREQUENCIES = tuple(_LEAST * _STEP**level for level in range(32))
+# Code >> 3 -> the weighted frequency that it stands for.
+FREQUENCIES = tuple(_LEAST * _STEP**level for level in range(32))
 
 
 class Part(NamedTuple):
@@ -50,14 +51,9 @@ def impacts(average: float) -> list[float]:
     average = max(average, 1.0)
     return [
         frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * max(length / average, SHORT)))
-        for frequency in _FREQUENCIES
+        for frequency in FREQUENCIES
         for length in _LENGTHS
     ]
-
-
-def frequency(value: int) -> float:
-    """The weighted frequency that a code stands for."""
-    return _FREQUENCIES[value >> 3]
 
 
 def unpack(*blobs: bytes) -> Part:

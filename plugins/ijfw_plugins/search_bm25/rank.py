@@ -15,7 +15,7 @@ from heapq import nlargest
 from ijfw_hookspecs import Entry
 from ijfw_plugins.search_bm25 import field
 from ijfw_plugins.search_bm25.index import Index
-from ijfw_plugins.search_bm25.places import WHOLE
+from ijfw_plugins.search_bm25.places import WHOLE, Place
 from ijfw_plugins.search_bm25.postings import K1, PART, Postings, impacts
 from ijfw_plugins.search_bm25.question import Question, Term
 from ijfw_plugins.search_bm25.update import PARTS, decode
@@ -26,6 +26,10 @@ LEADING = 16  # entries whose neighbours may answer in their place
 ASKS = 0.2  # of its score that a question loses whose answer follows it
 LED = 0.5  # of the best score that such an entry has; beside a poor answer stands noise
 _AT_ONCE = 64  # parts read in one statement
+_SORTED = 1000  # entries
+
+
+_Row = tuple[float, int, float, float]  # score, number, for its own words, for its neighbours
 
 
 class Found:
@@ -89,33 +93,50 @@ class Ranker:
         for term, postings in zip(terms, self._lists, strict=True):
             postings.fill(found[term.number])
 
-    def answer(self, pool: int) -> list[Found]:
-        """The best entries, scored by their words and those of their neighbours; in no order."""
+    def answer(self, pool: int, few: int = 0, tie: float = 0.0) -> list[Found]:
+        """The best entries, scored by their words and those of their neighbours; in no order.
+
+        Args:
+            pool: how many are scored by their own words.
+            few: how many are wanted, 0 = all.
+            tie: share of the best score that can still decide between the last of them.
+        """
         scores = self._accumulate(pool)
         best = _best(scores, pool)
         everyone = self.places.of(best)
-        total = self._total
         linked = [n for n in best if everyone[n][0] or everyone[n][1]]
-        if not linked:
-            return [
-                Found(n, everyone[n][3], scores[n] / total, {"words": scores[n] / total})
-                for n in best
-            ]
+        if linked:
+            rows = self._in_sessions(scores, best, linked, everyone)
+        else:
+            rows = [(scores[n] / self._total, n, scores[n] / self._total, 0.0) for n in best]
+        if 0 < few < len(rows):
+            rows.sort(reverse=True)
+            least = rows[few - 1][0] - tie * rows[0][0]
+            rows = [row for row in rows if row[0] >= least]
+        return [_found(row, everyone[row[1]]) for row in rows]
+
+    def _in_sessions(
+        self,
+        scores: Mapping[int, float],
+        best: Sequence[int],
+        linked: Sequence[int],
+        everyone: dict[int, Place],
+    ) -> list[_Row]:
+        """Scores with the words of neighbours; the neighbours of good answers may answer, too."""
         least = LED * scores[best[0]]
         leading = [n for n in linked[:LEADING] if scores[n] >= least]
         beside = {n for one in leading for n in everyone[one][:2] if n} - everyone.keys()
         everyone |= self.places.of(beside)
         words = field.words_of(everyone, self._lists)
-        found = []
-        for n, own, more in field.scored(everyone, words, self.question.terms, self.average, total):
-            parts = {"words": own, "neighbours": more} if more else {"words": own}
+        rows: list[_Row] = []
+        for n, own, more in field.scored(
+            everyone, words, self.question.terms, self.average, self._total
+        ):
             if own + more > 0 and (n not in beside or self.admits(n)):
-                _, after, _, stored, asks = everyone[n]
-                one = Found(n, stored, own + more, parts)
-                if asks and after:
-                    one.add("asks", -ASKS * asks / WHOLE * one.score)
-                found.append(one)
-        return found
+                _, after, _, _, asks = everyone[n]
+                lost = ASKS * asks / WHOLE if asks and after else 0.0
+                rows.append(((own + more) * (1.0 - lost), n, own, more))
+        return rows
 
     def admits(self, number: int) -> bool:
         """Whether an entry may answer."""
@@ -161,7 +182,7 @@ class Ranker:
         scores = self._alive(scores)
         if len(scores) < pool:
             return None
-        floor = nlargest(pool, scores.values())[-1]
+        floor = _floor(scores, pool)
         most = [term.weight * postings.most(self.impacts) for term, postings in asked]
         if max(most) >= floor:
             return None
@@ -225,11 +246,23 @@ def _in_two(asked: Sequence[tuple[Term, Postings]]) -> set[int]:
     return twice
 
 
+def _found(row: _Row, place: Place) -> Found:
+    score, n, own, more = row
+    parts = {"words": own, "neighbours": more} if more else {"words": own}
+    if score != own + more:
+        parts["asks"] = score - own - more
+    return Found(n, place[3], score, parts)
+
+
 def _best(scores: Mapping[int, float], pool: int) -> list[int]:
     """The numbers with the highest scores, best first."""
-    if len(scores) > pool:
-        floor = nlargest(pool, scores.values())[-1]
-        pairs = [(-score, n) for n, score in scores.items() if score >= floor]
-    else:
-        pairs = [(-score, n) for n, score in scores.items()]
-    return [n for _, n in sorted(pairs)[:pool]]
+    floor = _floor(scores, pool) if len(scores) > pool else 0.0
+    pairs = sorted([(-score, n) for n, score in scores.items() if score >= floor])
+    return [n for _, n in pairs[:pool]]
+
+
+def _floor(scores: Mapping[int, float], pool: int) -> float:
+    """The score of the last in the pool; of few, sorting all is quicker than choosing."""
+    if len(scores) < _SORTED:
+        return sorted(scores.values())[-pool]
+    return nlargest(pool, scores.values())[-1]
