@@ -12,7 +12,7 @@ import pytest
 from ijfw_plugins import redact_secrets
 from ijfw_plugins.redact_secrets import rules
 from ijfw_plugins.redact_secrets.matching import Matcher
-from ijfw_plugins.redact_secrets.values import VALIDATORS
+from ijfw_plugins.redact_secrets.validators import VALIDATORS
 
 op: Any = importlib.import_module("re._constants")
 parser: Any = importlib.import_module("re._parser")

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ijfw_plugins.redact_secrets.keywords import ENDS
 from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.names import name_kind
+from ijfw_plugins.redact_secrets.notation import CLOSING, JOIN, QUOTE, SAME, WRAPPER
 from ijfw_plugins.redact_secrets.values import (
     hex_like,
     password_like,
@@ -31,76 +32,12 @@ CASES = 4096  # that are remembered within a text
 PROBE = 256  # characters by which a value is judged
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 
-# From the end of the keyword: the rest of the name, then how the value is joined to it.
-_JOIN = lazy(
-    r"""(?P<rest>(?:(?![是为為は는은])[\w.-]){0,40}+)
-    (?:
-      (?P<typed>(?::[ \t]{0,2}(?:[&']|\[\]const[ ]|\*const[ ])?|[ \t]{1,2}(?=[a-z]|As ))
-         [A-Za-z][\w<>()\[\].|?&' ]{0,30}?[ \t]{0,2}=[ \t]{0,4}N?
-         (?=(?:[A-Za-z][\w.]{1,30}\((?:[a-z]{1,10}=)?)?\\*["'`]))
-     |(?P<line>(?:[ ]\([^()\n]{1,30}\))?
-         (?:[ \t]{0,4}|(?:,?[ ][a-z][\w ,()-]{1,46})?:[ \t]{0,4}(?=\r?\n\S)
-           |(?:[ ][a-z][\w ()-]{1,46}(?=:))?:?[ \t]{0,4}(?=\r?\n\r?\n))
-         \r?\n(?:\r?\n)?(?:```\w{0,10}\r?\n)?[ \t]{0,24}(?=\S{8,300}[ \t]{0,8}(?:\r?\n|\Z)))
-     |(?P<pair>\\*["']?[ \t]{0,4}
-         (?:(?:[:=][ \t]{0,4})?[,{]\s{0,40}|\s{1,40}|:[ \t]{0,4}\r?\n[ \t]{1,40})-?[ \t]{0,4}
-         (?:\\*+["']?[A-Za-z][\w-]{1,24}+\\*+["']?[ \t]{0,12}+[:=][ \t]{0,4}+
-            (?:\\*+["'][^"'\\\n]{0,80}+\\*+["']|[\w.-]{1,24}+|\{[^{}\n]{0,60}+\}
-              |\n[ \t]{1,20}type:[ ]\w{1,12}+)
-            [ \t]{0,4}+(?:,\s{0,40}+|\r?\n[ \t]{0,40}+)){0,5}?
-         \\*["']?(?:[A-Za-z]{0,12}[Vv]alue|val|default|content|example)
-         \\*["']?[ \t]{0,12}[:=][ \t]{0,4})
-     |(?P<row>\\*["']\r?\n[ \t]{0,8}\d{1,4}\)[ ](?=\\*["']))
-     |(?P<op>(?:[ ]\[[^\[\]\n]{1,24}\](?=:)|\[\d{0,4}\](?=[ ]?=))?(?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}
-         (?:(?:\|\||[?+])?={1,3}|=>|:=?(?![:?])|:-(?!>)|->|<-(?=[ ]?["'])|::[ ](?=[A-Za-z0-9+/]{12})|→|➜|⇒|\?[ ][…›»][ ]|：|[|│┃║](?![ ]?["']))
-         >?(?![=>:])
-         (?:[ \t]{0,4}(?:(?:process\.env|import\.meta\.env|ENV|os\.environ|env)
-              [.\[]?[\w"'\]]{0,48}|[a-z][\w.]{2,30}\([^()\n]{0,60}\))[ \t]{0,4}
-            (?:\|\||\?\?|or)[ \t]{0,4}(?=\\*["'`]))?
-         \*{0,2}[ \t]{0,12}(?:<(?:code|kbd|b|tt|strong|pre|em)>|!!(?:str|binary)[ ])?
-         (?:[|>][+-]?[ \t]{0,4}(?=\r?\n))?(?P<nl>(?:\r?\n[ \t]{1,24})?))
-     |(?P<item>\\*["']?,?[ \t]{0,4}\r?\n[ \t]{0,24}-[ ]+(?=["']?[^\s-]))
-     |(?P<args>\\*["']?[ \t]{0,2},[ \t]{0,4}(?=\\*["'`]))
-     |(?P<field>(?:\]?\\*["']|/[a-z]?)(?:\)?\)?\.(?:type|fill|send_keys|sendKeys|setValue|type_text|typeText|enterText
-            |clear_and_type|press_sequentially|pressSequentially)\([ \t]{0,2}
-          |,?[ ]with:?[ ]
-          |[)\]]{1,2},[ \t]{0,3}
-          |[)\]]{1,2}[ \t]{0,3}
-             (?:\{|\?\?|\?:|\|\||or|\.(?:unwrap_or|orElse|getOrElse)\()[ \t]{0,3})
-         (?=\\*["'`]))
-     |(?P<call>[({][ \t]{0,2}(?=\\*["'`]))
-     |(?P<xml></(?:[Kk]ey|[Nn]ame)>\s{0,40}<(?:string|[Vv]alue)[^<>]{0,40}>
-         |</(?:t[hd]|dt|b|strong|label|span)>\s{0,20}<(?:td|dd|code|span)[^<>]{0,40}>(?:<code>)?
-         |\\*["']?>(?:\s{0,20}<[Vv]alue>|</td>\s{0,20}<td[^>]{0,40}>|<!\[CDATA\[)?)
-     |(?P<prose>\\*["'`*]{0,3}(?:[ ]API(?=[ ])
-           |[ ](?:d['’]|d[ei][ ])?(?:API|[Aa]cc[eè]so?|[Aa]cesso|secret[ao]|ordine)(?=[ ]?[:：])
-           |[ ]d['’]ordine(?=[ ])|[ ][^\W\d_a-zA-Z]{2,14}(?=[ ]?[:：]))?
-           (?:[ \t]+(?:for|of|on|to|at|in|I|used|we|you|für|von|vom|zum|zur
-             |der|des|du|de|del|dela|della|da|do|dos|para|pour|от|для|до|к|till|til|voor|van|på)\b
-           [ \t]+[\w.@/ \t-]{1,40}?)?
-         (?:[ \t]+(?:is|(?:was|has[ ]been)[ ](?:changed|set|reset)[ ]to
-            |was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as|ist|lautet|est|es|è|é|je|är|jest)\b
-            (?:[ ](?:now|set[ ]to|still|currently))?[ \t]*:?
-          |(?<=passe)[ ][a-zà-ÿ]{4,14}[ ]?:|[ \t]{1,2}[-–—](?=[ \t])
-          |(?<=[\w)])[ ]?[:=](?![:=])|[ \t]?[是为為は는은][：:]?)[ \t]*)
-     |(?P<space>\\*["'`*]{0,2}[ \t]{1,8})
-    )""",
-    re.X,
-)
-_QUOTE = lazy(
-    r"[bBrRfFuUN@$]{0,2}(\\*[\"']|`{1,3}|&quot;|&#3[49];|“|‘|«[ \u00a0\u202f]?|\*\*(?=\w)|\{(?:noformat|code)\})"
-)
-_WRAPPER = lazy(
-    r"(?:\[\]byte\(|\[|\(|\{|!!str |!unsafe |new |string\(\d{1,4}\)"
-    r"|[A-Za-z_][\w.]{2,40}\((?:[a-z]{1,10}=)?|[A-Za-z]{1,12}::from\()[ \t]{0,2}(?=[bBrRfF]?\\*[\"'`])"
-)
-_SAME = {"nl": "op", "row": "pair", "item": "space"}
-_CLOSING = {"“": "”", "‘": "’", "«": "»", "« ": " »", "«\u00a0": "\u00a0»", "«\u202f": "\u202f»"}
 _OPENING = frozenset("‘*")  # quotes that may stand inside a value without quotes
 _PLAIN = lazy(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*+)*+")
 # A word, a dotted name or a call in lower case: no secret, whatever its name.
 _DULL = lazy(
-    r"(?!string\(\d)[A-Za-z_$]?[a-z_.-]*+(?:\((?!(?:[a-z]{1,10}=)?\\*[\"'])|[\s,;)\]}\\]|\[(?!\]byte)|\Z)"
+    r"(?!string\(\d)[A-Za-z_$]?[a-z_.-]*+(?:\((?!(?:[a-z]{1,10}=)?\\*[\"'])|[\s,;)\]}\\]"
+    r"|\[(?!\]byte)|\Z)"
     r"|\\*(\"|')[A-Za-z_]?[a-z_. -]*+\\*\1(?!\1)"
 )
 _MAYBE_WORDS = lazy(r"\\*[\"']?[a-z]{8,64}(?![\w(.-])|\\*[\"'](?:[a-z]{3,9}[ -]){3}")
@@ -108,13 +45,15 @@ _ENDS = frozenset(("", "\n", "\r", ";", "&", " ", "<", '"', "'", "\\"))
 # Names that may hold a password of letters alone begin so.
 _WORDS_AFTER = ("pass", "Pass", "PASS", "pwd", "Pwd", "PWD", "psk", "secret", "Secret", "SECRET")
 _ARGUMENT = lazy(
-    r"-{0,2}[A-Za-z_][\w.-]*=.+|-{1,2}[A-Za-z].*|[A-Za-z_][\w.]*\(.*|[a-z]+(?:_[a-z]{1,12}\d{0,2}){2,}"
+    r"-{0,2}[A-Za-z_][\w.-]*=.+|-{1,2}[A-Za-z].*|[A-Za-z_][\w.]*\(.*"
+    r"|[a-z]+(?:_[a-z]{1,12}\d{0,2}){2,}"
 )
 _FINGERPRINT = lazy(r"[0-9A-F]{8}|[0-9A-F]{16}|[0-9A-F]{32}|[0-9A-F]{40}")
 _LABEL = lazy(r"[ \t>*#-]{0,8}(?:[A-Za-z]{1,14} ){0,6}\Z")
 _ENCODED = lazy(r"[A-Za-z0-9+/=_.-]*+")
 _NEXT = lazy(
-    r"[，。；、]|\]\(|\)\]|-\](?=\{\+|\s|\Z)|\+\}|&(?=[\w.\[\]-]{1,60}=)|&amp;|&quot;|%26(?=\w)|\[REDACTED|\]\[REDACTED"
+    r"[，。；、]|\]\(|\)\]|-\](?=\{\+|\s|\Z)|\+\}|&(?=[\w.\[\]-]{1,60}=)|&amp;|&quot;"
+    r"|%26(?=\w)|\[REDACTED|\]\[REDACTED"
     r"|;(?=[\w .-]{1,40}=|\s|$|(?:return|var|let|const)\b|[\w$]{1,30}[.({\[])"
     r"|[,;|](?=\\*[\"']?[\w.-]{1,40}\\*[\"']?[ ]?[=:])"
 )
@@ -149,7 +88,7 @@ def assignments(text: str, lower: str, names: list[str]) -> Iterator[Found]:
         if at < 0:
             continue
         reader = _Reader(text, known)
-        join, size = _JOIN.match, len(keyword)
+        join, size = JOIN.match, len(keyword)
         back, ends = not keyword[-1].isalnum(), keyword in ENDS
         while at >= 0:
             after = at + size
@@ -209,29 +148,12 @@ class _Reader:
             name = name.removeprefix("with").removeprefix("With")  # a builder
         kind = "password" if name == "PASS" and match.group("op") == "=" else name_kind(name)
         if kind == "key" and name.lower() in ("key", "keys"):
-            word = _WORD_BEFORE.search(text, max(0, start - 16), start)
-            if word and word.group(1).lower() in _LINKING:
-                word = None
-            if word and word.group(1).lower() in _OF_A_SIGNER and not match.group("op"):
-                return None  # its fingerprint follows
-            if word:
-                name = f"{word.group(1)}_{name}"
-                kind = name_kind(name)
-        if not kind or text.startswith(("://", "ED:"), max(0, start - 3)):
-            return None  # a URL, or the kind in a marker
-        if text[start - 1 : start] == "/" and text[max(0, start - 12) : start - 1].endswith(
-            _DIGESTS
-        ):
-            return None
-        if text[start - 1 : start] == ":" and _ARN.search(text, max(0, start - 90), start):
+            name, kind = self._whose_key(start, match, name)
+        if not kind or self._is_about(start):
             return None
         how = match.lastgroup or "op"
-        if "):" in match.group() and text.startswith(('"""', "'''", 'r"""'), match.end()):
-            return None  # what a function does
-        if how == "space" and _FILE_NAME.search(name):
-            return None  # a list of files
-        if how == "item" and not text.startswith("-", start) and text[start - 1 : start] != "-":
-            return None  # only an option has its value there
+        if self._is_none(start, match, name, how):
+            return None
         if match.group("xml") == ">" and (start == 0 or text[start - 1] not in "<:/"):
             return None
         announced = kind == "password" and ":" in match.group() and match.group().count("\n") > 1
@@ -243,7 +165,36 @@ class _Reader:
             return None
         if kind == "webhook":
             return _webhook(text, match.end())
-        return self._value(start, match, name, kind, _SAME.get(how, how))
+        return self._value(start, match, name, kind, SAME.get(how, how))
+
+    def _whose_key(self, start: int, match: re.Match[str], name: str) -> tuple[str, str]:
+        """Name and kind of a bare "key" with the word in front of it."""
+        word = _WORD_BEFORE.search(self._text, max(0, start - 16), start)
+        if word is None or word.group(1).lower() in _LINKING:
+            return name, "key"
+        if word.group(1).lower() in _OF_A_SIGNER and not match.group("op"):
+            return name, ""  # its fingerprint follows
+        name = f"{word.group(1)}_{name}"
+        return name, name_kind(name)
+
+    def _is_about(self, start: int) -> bool:
+        """Whether the name is a part of something else: a URL, a marker, a digest's path, a URN."""
+        text = self._text
+        if text.startswith(("://", "ED:"), max(0, start - 3)):
+            return True
+        before = text[start - 1 : start]
+        if before == "/" and text[max(0, start - 12) : start - 1].endswith(_DIGESTS):
+            return True
+        return before == ":" and _ARN.search(text, max(0, start - 90), start) is not None
+
+    def _is_none(self, start: int, match: re.Match[str], name: str, how: str) -> bool:
+        """Whether this join means no value: a docstring, a list of files, an item of no option."""
+        text = self._text
+        if "):" in match.group() and text.startswith(('"""', "'''", 'r"""'), match.end()):
+            return True
+        if how == "space" and _FILE_NAME.search(name):
+            return True
+        return how == "item" and not (text.startswith("-", start) or text[start - 1 : start] == "-")
 
     def _name_start(self, at: int) -> int:
         text = self._text
@@ -258,9 +209,9 @@ class _Reader:
         self, start: int, match: re.Match[str], name: str, kind: str, how: str
     ) -> Found | None:
         text, at = self._text, match.end()
-        wrapper = _WRAPPER.match(text, at)
+        wrapper = WRAPPER.match(text, at)
         at = wrapper.end() if wrapper else at
-        quote = _QUOTE.match(text, at)
+        quote = QUOTE.match(text, at)
         if quote is None and at < self._rejected:
             return None
         first, end = _quoted(text, quote) if quote else _plain(text, at)
@@ -398,7 +349,7 @@ def _quoted(text: str, quote: re.Match[str]) -> tuple[int, int]:
             end = text.find(mark, start, start + LONGEST)
             return (start, end) if end >= 0 else _plain(text, start)
         return _until_quote(text, start, mark)
-    end = text.find(_CLOSING.get(mark, mark), start, start + LONGEST)
+    end = text.find(CLOSING.get(mark, mark), start, start + LONGEST)
     line = text.find("\n", start, start + LONGEST)
     if end < 0 or 0 <= line < end:
         return _plain(text, start)

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 
 from ijfw_plugins.redact_secrets.rules import Rule, compiled
-from ijfw_plugins.redact_secrets.values import VALIDATORS
+from ijfw_plugins.redact_secrets.validators import VALIDATORS
 
 NEAR = 24  # a rule that looks back so little is tried at each place: a search would look ahead, too
 APART = 400  # characters between a command and its option

@@ -60,11 +60,13 @@ _ABOUT = _set(
     "email role owner vault keyring retries schema attr attribute location position pos "
     "offset line col range span start end tree list map set cache lookup handler callback "
     "event events listener test tests page form reader writer parser lexer stream iterator "
-    "address encryption kinds family group groups mount ring tier fds control expiring comment keyword literal "
+    "address encryption kinds family group groups mount ring tier fds control "
+    "expiring comment keyword literal "
     "punctuation operator regex regexp util utils ownership"
 )
 _NOT_BEFORE = _set(
-    "public pub publishable publishedkey checksum hash digest fingerprint no requires require has is use uses with without "
+    "public pub publishable publishedkey checksum hash digest fingerprint no requires require "
+    "has is use uses with without "
     "need needs"
 )
 _NOT_TOKEN = _set(

@@ -31,9 +31,10 @@ _SESSION = lazy(
 _NAME = lazy(r"[A-Za-z][\w.-]{2,80}")
 # Commands whose output is a name, a digest or an identifier although a secret is named in them.
 _OTHER = lazy(
-    r"(?:sudo |time |\w+=\S* ){0,3}(?:git|hg|svn|docker|podman|nerdctl|ls|find|fd|which|stat|wc|du|tree"
-    r"|file|basename|dirname|realpath|readlink|cd|mkdir|touch|cp|mv|rm|sha\d*sum|shasum|md5\w*|b2sum|cksum"
-    r"|uuidgen|npm|pnpm|yarn|pip|cargo|gem|go|ssh-keygen|gpg|openssl (?:dgst|x509|req|md5|sha)\w*"
+    r"(?:sudo |time |\w+=\S* ){0,3}(?:git|hg|svn|docker|podman|nerdctl|ls|find|fd|which|stat|wc|du"
+    r"|tree|file|basename|dirname|realpath|readlink|cd|mkdir|touch|cp|mv|rm|sha\d*sum|shasum|md5\w*"
+    r"|b2sum|cksum|uuidgen|npm|pnpm|yarn|pip|cargo|gem|go|ssh-keygen|gpg"
+    r"|openssl (?:dgst|x509|req|md5|sha)\w*"
     r"|kubectl (?:apply|create secret|run|delete|exec)|helm (?:install|upgrade|template))\b"
     r"(?![^\n]{0,200}(?:secret -|token create|auth token|genkey|gen-random|--export-secret))"
 )

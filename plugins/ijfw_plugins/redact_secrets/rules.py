@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from ijfw_plugins.redact_secrets.lazy import lazy
-from ijfw_plugins.redact_secrets.values import VALIDATORS, entropy
+from ijfw_plugins.redact_secrets.validators import VALIDATORS
+from ijfw_plugins.redact_secrets.values import entropy
 
 FAMILIES = ("prefix", "prefix_more", "prefix_rest", "structure", "context", "commands", "calls")
 FOLDER = os.path.dirname(__file__)
