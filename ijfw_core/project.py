@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -88,7 +89,18 @@ class Project:
         memory that takes longer than a plugin that compares has for its answer."""
         from ijfw_core import compare
 
-        compare.index_of(compare.living(self.memory.entries(), self.now))
+        entries = self.memory.entries()
+        with suppress(Exception):  # a plugin that compares meets it too, behind its guard
+            compare.index_of(compare.living(entries, self.now))
+
+    def sketch_memory(self, seconds: float) -> bool:
+        """Spend time on what makes the next comparison quick; whether there is more to do."""
+        from ijfw_core import compare
+
+        entries = self.memory.entries()
+        with suppress(Exception):
+            return compare.index_of(compare.living(entries, self.now)).sketch(seconds)
+        return False
 
     def context(self, session: str) -> Context:
         """What hooks are given."""

@@ -1,6 +1,7 @@
 """Which entries to compare with a candidate: those that share its rarest words, ranked."""
 
 import math
+import time
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +13,7 @@ from typing import NamedTuple
 from ijfw_core.compare import Verdict, body
 from ijfw_core.compare.note import MAX_CHARS, Note
 from ijfw_core.compare.rule import judge
+from ijfw_core.compare.sketch import Sketch
 from ijfw_core.text import tokens
 from ijfw_hookspecs import Entry
 
@@ -21,6 +23,9 @@ MANY = 64  # entries that may be new or gone however few there are
 GONE = 1_000  # entries that left and are still held, beside as many as there are
 POSTINGS = 8_000  # visited for one candidate: the bound of its cost
 NOTES = 256  # that are kept taken apart; one takes 30 KB
+SKETCHED = 20_000  # entries; more would take more than 20 MB
+SLICE = 64  # of them at a time, some milliseconds
+FEW = 8  # that are looked at while an answer waits
 K1, B = 1.5, 0.75  # of BM25+, as its authors have them (Lv and Zhai, 2011)
 
 _last: "Index | None" = None
@@ -83,6 +88,8 @@ class Index:
         self._numbers: dict[int, int] = {}  # of the very object -> its number
         self._notes: dict[int, Note] = {}
         self._keys: defaultdict[str, list[int]] = defaultdict(list)
+        self._sketch = Sketch()
+        self._sketched = 0  # entries in it, the first ones
         for entry in entries:
             self._add(entry)
         self._given = entries
@@ -146,7 +153,8 @@ class Index:
     def verdicts(self, text: str, keys: set[str]) -> Iterator[tuple[Entry, Verdict]]:
         """The verdicts on a text for the entries most like it: those with its key, then best first.
 
-        An entry of the same key and meaning is a duplicate, however it is worded.
+        An entry of the same key and meaning is a duplicate, however it is worded. Entries of which
+        it is plain that the text is new to them are left out.
         """
         note = Note(text)
         same = [number for key in keys for number in self._keys.get(key, ())][:COMPARED]
@@ -157,9 +165,32 @@ class Index:
             elif verdict.verdict == "new":
                 verdict = Verdict("near", "the same signal")
             yield self.entries[number], verdict
-        for number in self._ranked(tokens(text[:MAX_CHARS])):
-            if number not in same:
-                yield self.entries[number], judge(self._note(number), note)
+        likely = self._likely(note)
+        known = {n: judge(self._note(n), note) for n in _bits(likely, COMPARED)}
+        if likely >= 0 and all(one.verdict == "new" for one in known.values()):
+            likely &= ~sum(1 << number for number in known)
+        for number in self._ranked(tokens(text[:MAX_CHARS])) if likely else ():
+            if number not in same and likely >> number & 1:
+                yield self.entries[number], known.get(number) or judge(self._note(number), note)
+
+    def sketch(self, seconds: float) -> bool:
+        """Look at entries as long as there is time, so that later questions need to compare few of
+        them; whether any is left. Of a very large memory none is looked at."""
+        until = time.monotonic() + seconds
+        while self._sketched < len(self.entries) <= SKETCHED:
+            if time.monotonic() >= until:
+                return True
+            some = self.entries[self._sketched : self._sketched + SLICE]
+            self._sketch.add(self._sketched, [Note(_text(entry)) for entry in some])
+            self._sketched += len(some)
+        return False
+
+    def _likely(self, note: Note) -> int:
+        """The entries that may be more than new, one bit each."""
+        if len(self.entries) - self._sketched <= FEW:
+            self.sketch(1)
+        found = None if self._sketched < len(self.entries) else self._sketch.candidates(note)
+        return -1 if found is None else found
 
     def _note(self, number: int) -> Note:
         found = self._notes.get(number)
@@ -237,6 +268,18 @@ _NONE: dict[int, int] = {}
 def _text(entry: Entry) -> str:
     """The part of an entry that is compared."""
     return body(entry.summary, entry.content)[:MAX_CHARS]
+
+
+def _bits(number: int, most: int) -> list[int]:
+    """The places of the bits that are set in a number, [] where it has more of them than `most` or
+    is negative."""
+    if number < 0 or number.bit_count() > most:
+        return []
+    found = []
+    while number:
+        found.append((number & -number).bit_length() - 1)
+        number &= number - 1
+    return found
 
 
 def _repeated(words: Sequence[int]) -> dict[int, int]:

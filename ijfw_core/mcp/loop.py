@@ -130,6 +130,7 @@ class Jobs:
 
     def __init__(self, spare: Callable[[], None] | None = None) -> None:
         self._spare = spare
+        self._delay = IDLE_SECONDS
         self._resting = False
         self._waiting: deque[Callable[[], None]] = deque()
         self._changed = Condition()
@@ -151,6 +152,12 @@ class Jobs:
             self._ended = True
             self._changed.notify()
 
+    def later(self, job: Callable[[], None], seconds: float) -> None:
+        """Do this where nothing is asked for so long; a call that comes before takes its place."""
+        with self._changed:
+            self._spare, self._delay, self._resting = job, seconds, True
+            self._changed.notify()
+
     def rest(self) -> None:
         """The client is there: where it asks nothing, there is time to spare."""
         with self._changed:
@@ -161,7 +168,7 @@ class Jobs:
         """Wait for a job; None when the last one was given and no more will come."""
         with self._changed:
             while not self._waiting and not self._ended:
-                told = self._changed.wait(IDLE_SECONDS if self._resting else None)
+                told = self._changed.wait(self._delay if self._resting else None)
                 if not told and not self._waiting and not self._ended:
                     self._resting, spare, self._spare = False, self._spare, None
                     return spare

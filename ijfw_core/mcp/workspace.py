@@ -21,6 +21,7 @@ _SESSIONS = (
     "CODEX_SESSION_ID",
     "GEMINI_SESSION_ID",
 )
+SPARE_SECONDS = 0.005  # at a time; so long a call may have to wait
 SCORES = "score_confidence"
 WARM_BYTES = 300_000  # of memory files; read, they take some 5 MB of the 35 that an idle server has
 _MOST_FILES = 10_000  # looked at for changes; beyond that every call reads anew
@@ -70,6 +71,15 @@ class Workspace:
             with suppress(IjfwError, OSError):
                 self._catch_up(self._project)
 
+    def spare(self) -> bool:
+        """Spend a moment on what makes the next store quick; whether there is more to do. A server
+        that stored nothing spends none."""
+        if self._project is None or not self.changed:
+            return False
+        with suppress(IjfwError, OSError):
+            return self._project.sketch_memory(SPARE_SECONDS)
+        return False
+
     def wrote(self) -> None:
         """A call changed memory: the next session start should tell."""
         self.changed = self._wrote = True
@@ -88,6 +98,7 @@ class Workspace:
         stamp = memory_stamp(project.roots)
         if own and stamp is not None and sum(row[2] for row in stamp) <= WARM_BYTES:
             said = Candidate(kind="decision", summary="ready?", content="Use port 80, not 81.")
+            project.sketch_memory(1)
             project.hooks.score(said, project.context(""))
 
     def _catch_up(self, project: Project) -> None:

@@ -1,0 +1,141 @@
+"""Which of many entries may be more than new to a note, told for all of them at once.
+
+Of each entry the words and runs of four characters are noted in bit maps, one bit an entry: a
+question adds up some hundred maps. An entry that shares too little for every way in which the rule
+finds one note to repeat, replace or resemble another is left out; whatever is left is compared in
+full. Two words with one map only make an entry look more alike, so nothing is missed.
+"""
+
+import sys
+from collections.abc import Iterable, Sequence
+
+from ijfw_core.compare.note import Note
+from ijfw_core.compare.rule import NEAR_SHINGLES
+
+MAPS = 4096  # of words, and as many of runs
+FEWEST = 4  # content words; with fewer any one of them decides
+SIZES = (4, 8, 12, 16, 24, 32, 48, 64)  # content words from which an entry has to share more
+STRICT = 0.375  # half of the words are different ones, and one in eight may be another
+
+
+class Sketch:
+    """Bit maps of entries by number."""
+
+    def __init__(self) -> None:
+        self._words = [0] * MAPS
+        self._runs = [0] * MAPS
+        self._sizes = [0] * len(SIZES)  # entries with so many content words
+        self._odd = 0  # entries of which the maps say too little
+        self._covered = 0
+        self._exact: set[int] = set()  # digests of whole notes
+
+    def add(self, first: int, notes: Sequence[Note]) -> None:
+        """Note the entries with these numbers, counted from `first`."""
+        words: dict[int, int] = {}
+        runs: dict[int, int] = {}
+        for nth, note in enumerate(notes):
+            bit = 1 << nth
+            for place in {*_places(note.all_stems), *_places(map(_marked, note.texts))}:
+                words[place] = words.get(place, 0) | bit
+            for place in {_place_of(run) for run in note.fours}:
+                runs[place] = runs.get(place, 0) | bit
+            self._exact.update(_digests(note))
+            for at, size in enumerate(SIZES):
+                if len(note.stems) >= size:
+                    self._sizes[at] |= bit << first
+            if _is_odd(note):
+                self._odd |= bit << first
+        for maps, found in ((self._words, words), (self._runs, runs)):
+            for place, bits in found.items():
+                maps[place] |= bits << first
+        self._covered |= ((1 << len(notes)) - 1) << first
+
+    def candidates(self, note: Note) -> int | None:
+        """The entries that may be more than new to a note, one bit each; None: any may be."""
+        if _is_odd(note) or not self._exact.isdisjoint(_digests(note)):
+            return None
+        stems = _Counts(self._words[place] for place in _places(note.all_stems))
+        found = self._odd
+        for at, size in enumerate(SIZES):
+            larger = self._sizes[at + 1] if at + 1 < len(SIZES) else 0
+            found |= self._sizes[at] & ~larger & stems.at_least(_shared(size, len(note.stems)))
+        texts = _Counts(self._words[place] for place in _places(map(_marked, note.texts)))
+        found |= texts.at_least(max(int(STRICT * (len(note.strict) - 2) - 1), 1))
+        starts = {_start(shingle) for shingle in note.shingles}
+        runs = _Counts(self._runs[_place_of(start)] for start in starts)
+        return (found | runs.at_least(_least(len(note.shingles), len(starts)))) & self._covered
+
+
+class _Counts:
+    """How often each bit is set in some maps, as a binary number of one map a digit."""
+
+    def __init__(self, maps: Iterable[int]) -> None:
+        digits: list[int] = []
+        for carry in maps:
+            for place, digit in enumerate(digits):
+                if not carry:
+                    break
+                digits[place], carry = digit ^ carry, digit & carry
+            if carry:
+                digits.append(carry)
+        self._digits = digits
+
+    def at_least(self, least: int) -> int:
+        """The bits that are set so often; `least` is 1 or more."""
+        if least.bit_length() > len(self._digits):
+            return 0
+        more, same = 0, -1
+        for place in range(len(self._digits) - 1, -1, -1):
+            digit = self._digits[place]
+            if least >> place & 1:
+                same &= digit
+            else:
+                more |= same & digit
+                same &= ~digit
+        return more | same
+
+
+def _is_odd(note: Note) -> bool:
+    """Whether a note is too short, or says the same words too often, for its counts to tell."""
+    strict = note.strict_texts
+    few = len(note.stems) < FEWEST or len(note.spelled) < 5
+    return few or 2 * len(set(strict)) < len(strict)
+
+
+def _digests(note: Note) -> tuple[int, int, int]:
+    """Of what makes two notes the same, however few words they share."""
+    return hash(note.joined), hash(tuple(note.strict_texts)), hash(tuple(note.core))
+
+
+def _shared(size: int, other: int) -> int:
+    """How many content words a note of at least `size` of them shares with one of `other`, where
+    it is more than new to it: half of the shorter one's but one, as for opposites, or half of its
+    own but two, as for a word in the place of another. All else that `changes.py` and `rule.py`
+    look for asks for more."""
+    return max(_above(min((min(size, other) - 1) / 2, (size - 2) / 2)), 1)
+
+
+def _least(shingles: int, starts: int) -> int:
+    """How many starts of shingles a note of like spelling has: of two notes that share the half of
+    all their shingles, each has half of the other's, and a start that is missing is one that is."""
+    return max(_above(starts - (1 - NEAR_SHINGLES) * shingles), 1)
+
+
+def _above(number: float) -> int:
+    return -int(-number // 1)
+
+
+def _start(shingle: str) -> int:
+    return int.from_bytes(shingle.encode("utf-8", "surrogatepass")[:4], sys.byteorder)
+
+
+def _place_of(run: int) -> int:
+    return (run * 2_654_435_761 >> 18) % MAPS
+
+
+def _marked(text: str) -> str:
+    return "=" + text
+
+
+def _places(texts: Iterable[str]) -> set[int]:
+    return {hash(text) % MAPS for text in texts}
