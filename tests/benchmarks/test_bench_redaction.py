@@ -1,8 +1,10 @@
 # ruff: noqa: E501
 """redact-secrets against a naive pass of the same rules, in interleaved pairs, CPU time.
 
-Bars: at least 8 times the speed of one `re` pattern after another over the same lines, at least
-FAST times with the extra `fast`; 200 KB of hostile text in at most 1 s; loading the rules costs at most twice a bare interpreter.
+Bars: at least 8 times the speed of one `re` pattern after another over the same lines, at least 25
+times with the extra `fast`; 200 KB of hostile text in at most 1 s, twice as much in at most 2.5
+times that; loading the rules costs at most twice a bare interpreter. What a short text costs is
+printed.
 """
 
 import json
@@ -19,14 +21,56 @@ import pytest
 
 from ijfw_plugins import redact_secrets
 from ijfw_plugins.redact_secrets import literals, rules
+from ijfw_tests.secrets.hostile import pieces
 
-# The goal is 25; 15 to 18 were measured: with the literals found in one pass, making the views and
-# reading names and values are what is left, and they are Python in both.
-FAST = 13
 NAMED = (
     r"[\w.-]{0,40}(?:pass|pwd|secret|token|key|auth|cred|jwt|webhook|licen|psk|salt|seed)[\w.-]*"
     r"[\"'\]]{0,2}\s*(?:=|:|=>|:=)\s*[\"']?([^\s\"']{6,})"
 )
+
+# Those of all texts made of the rules that cost most, and one for each way to make one.
+WORST = (
+    *(
+        "rootpw a1",
+        "setRootPassword ",
+        "mkpasswd ",
+        "PVEAPIToken=",
+        "mfa.Ab9/",
+        '--pat" ',
+        "?apikey=a1",
+    ),
+    *(
+        "chpasswd:a1",
+        "op read ",
+        "glc_",
+        " _token_a1\n",
+        "kennwort|a1|\n",
+        "--\u043a\u043b\u044e\u0447 ",
+    ),
+    *(
+        "key=",
+        "://a:@",
+        "password='",
+        "-----BEGIN PRIVATE KEY-----\n",
+        "token_",
+        '\\\\\\"',
+        " -p ",
+        "%22",
+        "\\u0022",
+    ),
+)
+NOISE = 0.05  # seconds; less is not compared
+SHORT = {
+    "path": "src/ijfw_core/storage/writer.py line 120",
+    "prompt": "Fix the failing test in tests/storage/test_writer.py: the writer keeps the lock when the store"
+    " is read-only. Don't touch the public API; run the tests of the storage area only. Thanks!\n"
+    * 2,
+    "code": "    def get_value(self, key: str, token: int = 7) -> str:\n        return self._a[key]\n"
+    * 20,
+    "record": '{"type":"user","message":{"content":"def f(x):\\n    return \\"x\\"\\n'
+    + "line of output, nothing in it\\n" * 25
+    + '"}}',
+}
 
 
 def lines(size: int) -> list[str]:
@@ -106,26 +150,36 @@ def test_speed_with_the_extra_fast(
     ratio, speed = ratio_to_naive(way, monkeypatch)
     print(f"\nwith the extra fast {speed:.1f} MB/s, {ratio:.1f} x a naive pass of the same rules")
     benchmark(ours, lines(20_000))  # type: ignore[operator]
-    assert ratio >= FAST
+    assert ratio >= 25
 
 
 def test_hostile_text_of_200_kb(benchmark: pytest.FixtureRequest) -> None:
-    pieces = (
-        "key=",
-        "://a:@",
-        "password='",
-        "-----BEGIN PRIVATE KEY-----\n",
-        "token_",
-        '\\\\\\"',
-        " -p ",
-    )
-    worst = 0.0
-    for piece in pieces:
-        text = piece * (200_000 // len(piece))
-        worst = max(worst, cpu(lambda text=text: redact_secrets.find(text)))  # type: ignore[misc]
-    print(f"\nworst of {len(pieces)} hostile texts of 200 KB: {worst:.2f} s")
+    found = []
+    for piece in (*WORST, *random.Random(5).sample(pieces(), 8)):
+        texts = [piece * (size // len(piece)) for size in (200_000, 400_000)]
+        redact_secrets.find(piece * 3)
+        pairs: list[list[float]] = []
+        while not pairs or (_grown(pairs) > 2.2 and len(pairs) < 4):
+            pairs.append([cpu(lambda text=text: redact_secrets.find(text)) for text in texts])  # type: ignore[misc]
+        found.append((min(once for once, _ in pairs), _grown(pairs), piece))
+    seconds, _, piece = max(found)
+    grown = max(ratio for once, ratio, _ in found if once > NOISE)
+    print(f"\nworst of {len(found)} hostile texts of 200 KB: {piece!r} {seconds:.2f} s")
+    print(f"twice the text costs at most {grown:.2f} times as much")
     benchmark(redact_secrets.find, "key=" * 1000)  # type: ignore[operator]
-    assert worst <= 1
+    assert seconds <= 1
+    assert grown <= 2.5
+
+
+def _grown(pairs: list[list[float]]) -> float:
+    return min(twice / once for once, twice in pairs)
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_a_short_text(benchmark: pytest.FixtureRequest, name: str) -> None:
+    """What is redacted when a prompt or an entry comes in; no bar, for the table alone."""
+    assert redact_secrets.find(SHORT[name]) == []
+    benchmark(redact_secrets.find, SHORT[name])  # type: ignore[operator]
 
 
 def test_loading_the_rules(benchmark: pytest.FixtureRequest) -> None:
