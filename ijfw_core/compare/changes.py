@@ -131,6 +131,12 @@ def _only_these(a: Note, b: Note, pair: set[str]) -> bool:
     return common * 2 >= min(len(a.stems), len(b.stems)) - 1 and not (rest_a and rest_b)
 
 
+def _ends(a: Note, b: Note) -> tuple[list[str], list[str]]:
+    """The content of two notes in order."""
+    first, second = ([w.stem for w in note.plain if w.stem] for note in (a, b))
+    return first, second
+
+
 _RELATIONS = (
     "before",
     "after",
@@ -150,6 +156,10 @@ def _swapped(a: Note, b: Note) -> str:
     """The same words around "before", "over", "depends on", with their places exchanged."""
     if a.stems != b.stems or "by" in a.texts ^ b.texts:
         return ""
+    (first, *between, last), other = (["", ""], []) if len(a.stems) < 2 else _ends(a, b)
+    tied = {"is", "are"} & a.texts  # "X is Y" says what "Y is X" says
+    if between and not tied and [last, *between, first] == other:
+        return f"{first} and {last} are exchanged"
     for relation in _RELATIONS:
         if relation not in a.texts or relation not in b.texts:
             continue
@@ -198,7 +208,7 @@ def _rated(a: Note, b: Note) -> str:
     """The same thing counted by another unit: "per minute", "per hour"."""
     if a.stems != b.stems or not a.rates or not b.rates or a.rates == b.rates:
         return ""
-    return f"per {a.rates[0]} is now per {b.rates[0]}"
+    return f"{a.rates[0]} is now {b.rates[0]}"
 
 
 def _time(old: Word, new: Word) -> bool:

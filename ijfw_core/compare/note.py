@@ -16,20 +16,23 @@ _TOKEN = re.compile(
     r"[A-Za-z]+(?=[ ,;\n])"  # what the third line finds too, and much of most texts
     r"|ません|ない|なく"  # denials of Japanese
     r"|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"  # one CJK character
-    r"|(?:--?|[.~/#@]{1,3})?[^\W_](?:\w|[.:/@+'’#-](?=\w))*(?:[+#]{1,2}|%)?"
-    r"|(?<=[\w)%] )(?:[<>]=?|!=|==|[≤≥])(?= ?[\w$.-])|(?<=\w)[<>]=?(?=\d)|[$€£¥](?=\d)"
+    r"|(?:--?|[.~^/#@]{1,3})?[^\W_](?:\w|[.:/@+'’#-](?=\w))*(?:[+#]{1,2}|%)?"
+    r"|(?<=[\w)%] )(?:[<>]=?|!=|==|[≤≥])(?= ?[\w$.-])|(?<=\w)[<>]=?(?=\d)|[$€£¥](?![A-Za-z_{(])"
     r"|[,;.!?():=\n—–]|->|=>"
 )
 _MARK = re.compile('[*`"“”«»_]')
 _MARKS = re.compile(r"[*`\"“”«»]+|(?<![^\W_])_+|_+(?![^\W_])")
 _CODE = re.compile(r"(`{1,3})([^`\n]{1,200})\1")
 _CODE_WORD = re.compile(r"\w+")
-_BULLET = re.compile(r"\s*(?:[-*+•]\s+|#{1,6}\s+|\d{1,3}[.)]\s+|>\s+)")
+_BULLET = re.compile(
+    r"\s*(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\[[ xX]\]\s+|#{1,6}\s+|\d{1,3}[.)]\s+|>\s+)"
+)
 _DAY = r"20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?(?:Z|[+-]\d\d:?\d\d)?"
 _STAMP = re.compile(rf"\s*[\[(]?{_DAY}[\])]?\s*[:,–—-]?\s*")
 _END_STAMP = re.compile(rf"\s*(?:[\[(]{_DAY}[\])]|,\s*{_DAY})\s*\.?\s*\Z")
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 _NUMBER = re.compile(r"v?(\d[\d.,:]*)([a-z%]*)\Z")
+_THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _POINTS = frozenset(",;.!?():=\n—–") | {"->", "=>"}
 
 
@@ -71,9 +74,6 @@ def both_forms(found: Iterable[str]) -> Iterable[str]:
     for word in found:
         yield word
         yield _singular(word)
-
-
-RATE = frozenset({"per", "every", "each", "a", "an"})
 
 
 @cache
@@ -162,9 +162,9 @@ class Note:
 
     @cached_property
     def rates(self) -> list[str]:
-        """The units that something is counted by: of "100 per minute" and "every hour"."""
+        """The units without a number: of "100 per minute", "every hour" and "in seconds"."""
         pairs = pairwise(self.plain)
-        return [_units()[w.raw] for lead, w in pairs if w.raw in _units() and lead.text in RATE]
+        return [_units()[w.raw] for lead, w in pairs if w.raw in _units() and not lead.number]
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -308,7 +308,7 @@ def _number(lower: str, following: str) -> tuple[str, str]:
     digit = lower[0] == "v" or lower[0].isdecimal()
     match = _NUMBER.match(lower) if digit else None
     if match and (not match.group(2) or match.group(2) in _units()):
-        value = match.group(1).replace(",", "").rstrip(".:")
+        value = _THOUSANDS.sub("", match.group(1)).replace(",", ".").rstrip(".:")
         return value, _units().get(match.group(2) or following, "")
     value = words()["numbers"].get(lower, "")
     if not value and lower in ("one", "a", "an") and following in _units() and len(following) > 2:

@@ -14,6 +14,7 @@ NEAR_COVER = 0.5
 NEAR_SHINGLES = 0.5  # measured: paraphrases of news sentences lie above it, other notes below
 CORE_FROM = 3  # words; less is too little to stand for a meaning
 VOWEL_FROM = 8  # letters; in shorter words another vowel is another word
+LIMITS = 2  # words that allow or restrict, by which notes differ
 INSERTED_FROM = 8  # words; a shorter note changes its meaning with one word more
 
 
@@ -43,11 +44,21 @@ def _same(a: Note, b: Note) -> str:
         return ""
     if a.joined == b.joined:
         return "same words"
-    x, y = a.strict, b.strict
     if a.strict_texts == b.strict_texts:
-        return "same words" if x else ""
-    if len(b.core) >= CORE_FROM and b.core_words <= a.texts and a.core == b.core:
+        return "same words" if a.strict else ""
+    if len(b.core) >= CORE_FROM and not _odd(a, b) and b.core_words <= a.texts and a.core == b.core:
         return "same content in the same order"
+    return _slip(a, b)
+
+
+def _odd(a: Note, b: Note) -> bool:
+    """Whether a word without content stands in one of them that is more than a filler."""
+    return not (a.texts ^ b.texts) <= words()["filler"]
+
+
+def _slip(a: Note, b: Note) -> str:
+    """Whether notes are the same but for typing errors or words that add nothing."""
+    x, y = a.strict, b.strict
     if abs(len(x) - len(y)) > 2 or max(len(x), len(y)) > MAX_WORDS:
         return ""
     size = min(len(x), len(y))
@@ -78,15 +89,19 @@ def _same(a: Note, b: Note) -> str:
 
 
 def _other_name(a: Note, b: Note) -> str:
-    """Why notes of the same words still name different things: "request" and "requests"."""
-    if len(a.plain) != len(b.plain) or a.texts != b.texts:
+    """Why notes of the same words differ: "request" is not "requests", "only Anna" not "Anna"."""
+    changed = a.texts ^ b.texts
+    if 0 < len(changed) <= LIMITS and changed <= words()["limits"]:
+        return f"{' and '.join(sorted(changed))} in one of them"
+    if len(a.plain) != len(b.plain) or changed:
         return ""
     named = words()["named"]
     for n, (x, y) in enumerate(zip(a.plain, b.plain, strict=True)):
         if x.raw == y.raw or x.text != y.text or x.raw.rstrip("s") != y.raw.rstrip("s"):
             continue
         around = {w.text for w in (*a.plain[max(n - 1, 0) : n], *a.plain[n + 1 : n + 2])}
-        if x.text not in named and not named.isdisjoint(around):
+        coded = x.raw in a.code and y.raw in b.code
+        if coded or (x.text not in named and not named.isdisjoint(around)):
             return f"{x.raw} is now {y.raw}"
     return ""
 

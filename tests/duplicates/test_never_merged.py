@@ -21,7 +21,47 @@ PAIRS = (
     ("Kein lodash verwenden", "lodash verwenden"),
     ("不要使用 Redis", "使用 Redis"),
     ("sans cache", "avec cache"),
+    ("The endpoint needs a token for reads.", "The endpoint has a token for reads."),
+    ("Pin react to ^18.2", "Pin react to 18.2"),
+    ("Prices are in €.", "Prices are in $."),
 )
+CHANGED = (
+    ("Der Zweig erlaubt das Pushen von allen Rechnern.", "nicht"),
+    ("Il ramo principale permette il push forzato dei manutentori.", "non"),
+    ("O ramo principal permite o push forçado.", "não"),
+    ("Главная ветка разрешает принудительный push.", "не"),
+)
+UPDATES = (
+    ("主分支允许强制推送。", "主分支不允许强制推送。"),
+    ("生产环境启用了调试日志。", "生产环境没有启用调试日志。"),
+    ("本番環境ではログを有効にする。", "本番環境ではログを有効にしない。"),
+    ("La branche accepte les poussées forcées.", "La branche n'accepte pas les poussées forcées."),
+    ("Use the request library for HTTP.", "Use the requests library for HTTP."),
+    ("Run `make test`", "Run `make tests`"),
+    ("Keep the tone casual in the report text.", "Keep the tone causal in the report text."),
+    ("Only admins can delete projects.", "Everyone can delete projects."),
+    ("Only Anna approves refunds.", "Anna approves refunds."),
+    ("Most endpoints need a token.", "All endpoints need a token."),
+    ("Durations in the report are in days", "Durations in the report are in weeks"),
+    ("Die Frist beträgt drei Tage.", "Die Frist beträgt fünf Tage."),
+    ("Staging mirrors production.", "Production mirrors staging."),
+)
+
+
+@pytest.mark.parametrize(("text", "denial"), CHANGED)
+def test_a_denial_of_another_language_is_an_update(text: str, denial: str) -> None:
+    first, *rest = text.split(" ")
+    for place in range(1, len(rest)):
+        denied = " ".join([first, *rest[:place], denial, *rest[place:]])
+        assert compare(text, denied).verdict == "update", denied
+        assert compare(denied, text).verdict == "update", denied
+
+
+@pytest.mark.parametrize("pair", UPDATES, ids=[a for a, _ in UPDATES])
+def test_another_name_number_limit_or_order_is_an_update(pair: tuple[str, str]) -> None:
+    first, second = pair
+    assert compare(first, second).verdict == "update"
+    assert compare(second, first).verdict == "update"
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=[a for a, _ in PAIRS])
