@@ -51,14 +51,18 @@ class Server:
         return result
 
     def _after(self) -> None:
-        """The answer was given."""
+        """The answer was given. What is not needed by the next call waits for a pause: an fsync of
+        each file that grew, which a busy disk takes its time for."""
         if self._workspace is not None:
-            self._workspace.settle()
+            self._workspace.catch_up()
             self._jobs.later(self._go_on, REST_SECONDS)
 
     def _go_on(self) -> None:
         """Between calls, as long as there is something to do."""
-        if self._workspace is not None and self._workspace.spare():
+        if self._workspace is None:
+            return
+        self._workspace.settle()
+        if self._workspace.spare():
             self._jobs.later(self._go_on, REST_SECONDS)
 
     def _work(self) -> "Workspace":

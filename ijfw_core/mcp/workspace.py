@@ -63,13 +63,19 @@ class Workspace:
             prelude.refresh(self._project)
 
     def settle(self) -> None:
-        """Bring to the disk what a call wrote, of which the answer waited for the ledger alone, and
-        read what memory is now, so that the next call finds it read."""
-        if self._project is not None and self._wrote:
-            self._wrote = False
+        """Bring to the disk what calls wrote; their answers waited for the ledger alone."""
+        if self._project is not None and self.changed:
             self._project.writer.unsettled.settle()
-            with suppress(IjfwError, OSError):
-                self._catch_up(self._project)
+
+    def catch_up(self) -> None:
+        """Read what memory is after a call that wrote, so that the next one finds it read."""
+        if self._project is None or not self._wrote:
+            return
+        self._wrote = False
+        with suppress(IjfwError, OSError):
+            self._files = memory_stamp(self._project.roots)
+            self._project.memory.refresh()
+            self._project.read_memory()
 
     def spare(self) -> bool:
         """Spend a moment on what makes the next store quick; whether there is more to do. A server
@@ -100,11 +106,6 @@ class Workspace:
             said = Candidate(kind="decision", summary="ready?", content="Use port 80, not 81.")
             project.sketch_memory(1)
             project.hooks.score(said, project.context(""))
-
-    def _catch_up(self, project: Project) -> None:
-        self._files = memory_stamp(project.roots)
-        project.memory.refresh()
-        project.read_memory()
 
     def close(self) -> None:
         """The client's folders changed: the next call finds its project anew."""

@@ -83,7 +83,7 @@ def test_after_an_answer_memory_is_read_again(
 ) -> None:
     work = desk.workspace()
     call(work, "ijfw_memory_store", **STORED)
-    work.settle()
+    work.catch_up()
     read: list[Any] = []
     monkeypatch.setattr(type(work.project().store), "entries", read.append)
     assert call(work, "ijfw_memory_store", **STORED)["structuredContent"]["outcome"] == "duplicate"
