@@ -21,7 +21,7 @@ PIECES = ("\\", "\\", "n", "u005c", "u0041", "x22", "u0000", '"', "/", "\0", "\n
 escaped = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(escaped)
 def test_escapes_are_undone_one_by_one_from_the_left(text: str) -> None:
     decoded = [view.text for view, _ in views.all_views(text)]
@@ -30,7 +30,7 @@ def test_escapes_are_undone_one_by_one_from_the_left(text: str) -> None:
         assert (once == text) or once in decoded
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(escaped, st.integers(0, 20), st.integers(1, 8))
 def test_a_part_of_a_view_is_found_in_the_raw_text(text: str, start: int, size: int) -> None:
     for view, _ in views.all_views(text):
@@ -39,7 +39,8 @@ def test_a_part_of_a_view_is_found_in_the_raw_text(text: str, start: int, size: 
             low, high = view.source(start, start + len(part))
             assert 0 <= low < high <= len(text)
             again = [other.text for other, _ in views.all_views(text[low:high])]
-            assert any(part in other for other in again) or "\n" in text  # a break that was undone
+            whole = [other.replace("\n", "") for other in again]  # a break inside a token is undone
+            assert any(part in other for other in (*again, *whole))
 
 
 @settings(max_examples=100, deadline=None)
