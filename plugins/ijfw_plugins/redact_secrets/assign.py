@@ -13,6 +13,7 @@ from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.names import name_kind
 from ijfw_plugins.redact_secrets.notation import CLOSING, JOIN, QUOTE, SAME, WRAPPER
 from ijfw_plugins.redact_secrets.values import (
+    digits_in,
     hex_like,
     password_like,
     phrase_of_words,
@@ -61,8 +62,8 @@ _TRAILING = ".,;:)]}>"
 _DIGESTS = ("checksum", "hash", "digest", "sha256", "fingerprint")
 _ARN = lazy(r"(?:arn|urn):[\w:/-]{1,80}\Z")
 _FILE_NAME = lazy(r"[a-z_-]\.(?:[a-z]{1,4}|\d)\Z")
-_LINKING = frozenset(
-    {"with", "the", "this", "that", "our", "your", "my", "for", "of", "and", "by", "using"}
+_LINKING = lazy(
+    r"(?:with|the|this|that|our|your|my|for|of|and|by|using|from|to|in|on|at|as|is|no|new)\Z", re.I
 )
 _OF_A_SIGNER = frozenset({"rsa", "dsa", "ecdsa", "eddsa", "gpg", "pgp", "ssh", "primary", "sub"})
 _WORD_BEFORE = lazy(r"([A-Za-z]{2,14})[ _-]\Z")
@@ -170,7 +171,7 @@ class _Reader:
     def _whose_key(self, start: int, match: re.Match[str], name: str) -> tuple[str, str]:
         """Name and kind of a bare "key" with the word in front of it."""
         word = _WORD_BEFORE.search(self._text, max(0, start - 16), start)
-        if word is None or word.group(1).lower() in _LINKING:
+        if word is None or _LINKING.match(word.group(1)):
             return name, "key"
         if word.group(1).lower() in _OF_A_SIGNER and not match.group("op"):
             return name, ""  # its fingerprint follows
@@ -329,7 +330,12 @@ def _assigned(value: str, kind: str, name: str, *, quoted: bool, flag: bool) -> 
         return (
             short
             or token_like(value, 12 if flag else 16)
-            or (len(value) >= 12 and prose_password(value) and sum(map(str.isdigit, value)) >= 3)
+            or (
+                len(value) >= 12
+                and prose_password(value)
+                and digits_in(value) >= 3
+                and "%20" not in value
+            )
         )
     if name.lower() in ("key", "keys"):
         if name == "KEY" and len(value) >= 64 and hex_like(value, 64):

@@ -54,7 +54,7 @@ _REFERENCE = lazy(
 # What only code holds: of regular expressions, wherever; operators, without quotes.
 _EXPRESSION = ("[a-z", "A-Za-z", "a-zA-Z", "(?:", "0-9]", "{1,", "Ctrl+", "Shift+", "Alt+", "Cmd+")
 _OPERATORS = (":[", "===", "!==", "&&", "??", "?.", "||", "=>", "::", "$?")
-_OPENED = lazy(r"[A-Za-z_$][\w$.:]*(?:\(|\[)[\w$.&*]*\Z")  # a call or an index, cut at its end
+_OPENED = lazy(r"[A-Za-z_$][\w$.:]*(?:[(\[][\w$.&*]*){1,4}\Z")  # a call or an index, cut at its end
 _ANYWHERE = lazy(
     r"[\w./-]{1,200}\.[a-z]{1,4}:\d{1,6}(?::\d{1,6})?:?\Z"  # a line of a file
     r"|#[a-z_-]{1,80}\Z|//[\w.-]{1,80}/|(?:[a-z]{1,16} )?#[0-9A-Fa-f]{6}\Z|![01](?:[,)}\]]|\Z)"
@@ -163,7 +163,7 @@ def reference(value: str, quoted: bool) -> bool:
         _CALL.match(value)
         or _code_name(value)
         or any(sign in value for sign in _OPERATORS)
-        or (_OPENED.match(value) and not random_looking(re.split(r"[(\[]", value)[0]))
+        or (_OPENED.match(value) and ("[" in value or not random_looking(value.partition("(")[0])))
     ):
         return True
     return bool(_SCREAMING.match(value) or _TIME.match(value)) and not hex_like(value, 16)
