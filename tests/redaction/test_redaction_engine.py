@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
@@ -33,14 +34,14 @@ def test_escapes_are_undone_one_by_one_from_the_left(text: str) -> None:
 @settings(max_examples=150, deadline=None)
 @given(escaped, st.integers(0, 20), st.integers(1, 8))
 def test_a_part_of_a_view_is_found_in_the_raw_text(text: str, start: int, size: int) -> None:
-    for view, _ in views.all_views(text):
-        part = view.text[start : start + size]
-        if part:
-            low, high = view.source(start, start + len(part))
-            assert 0 <= low < high <= len(text)
-            again = [other.text for other, _ in views.all_views(text[low:high])]
-            whole = [other.replace("\n", "") for other in again]  # a break inside a token is undone
-            assert any(part in other for other in (*again, *whole))
+    with patch.object(views, "unwrapped", return_value=None):  # it needs the lines around
+        for view, _ in views.all_views(text):
+            part = view.text[start : start + size]
+            if part:
+                low, high = view.source(start, start + len(part))
+                assert 0 <= low < high <= len(text)
+                again = [other.text for other, _ in views.all_views(text[low:high])]
+                assert any(part in other for other in again)
 
 
 @settings(max_examples=100, deadline=None)
