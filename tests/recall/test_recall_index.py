@@ -19,7 +19,7 @@ from ijfw_core import service
 from ijfw_core.grammar import entry as blocks
 from ijfw_core.project import Project
 from ijfw_core.recall import search as recall
-from ijfw_hookspecs import Entry
+from ijfw_hookspecs import Entry, Query
 from ijfw_plugins.search_bm25 import database, engine, update, watch
 from ijfw_plugins.search_bm25 import index as indexing
 from ijfw_plugins.search_bm25.places import Places
@@ -261,6 +261,21 @@ def test_a_newer_schema_is_left_alone_and_memory_scanned(place: Any, ids: Ids) -
     hits = recall.search(place.open(), "pytest")
     assert [(hit.entry.id, hit.retriever) for hit in hits] == [("a", "scan")]
     assert place.index.read_bytes() == before
+
+
+def test_a_scan_ranks_by_bm25(place: Any) -> None:
+    place.write(
+        memory("a", "the queue is drained by a worker, and the queue is bounded"),
+        memory("b", "the queue of the mailer: set LIMIT_41"),
+        memory("c", "the queue " + "and much beside it " * 30 + "with LIMIT_41"),
+        memory("d", "tabs, not spaces"),
+    )
+    view = place.open().memory
+    hits = view.search(Query(text="queue LIMIT_41", limit=5))
+    assert [hit.entry.id for hit in hits] == ["b", "c", "a"]
+    assert all(0 < hit.score <= 1 for hit in hits)
+    assert view.search(Query(text="queue LIMIT_41", limit=1))[0].entry.id == "b"
+    assert not view.search(Query(text="?!"))
 
 
 def test_a_newer_schema_under_a_running_process_is_left_alone(place: Any, ids: Ids) -> None:
