@@ -92,3 +92,17 @@ def test_a_rule_finds_in_a_crowd_what_it_finds_alone(
 def _secrets(rule: rules.Rule, text: str) -> set[str]:
     matcher = Matcher(text, text, text.lower())
     return {text[s:e] for literal in rule.literals for s, e in matcher.hits(rule, literal)}
+
+
+def test_a_match_ends_with_its_window() -> None:
+    rule = rules.Rule(id="x", regex="[a-z]{2}[0-9]{1,60}", literals=("ab",), before=30, window=10)
+    text = "xx ab" + "1" * 50
+    assert Matcher(text, text, text).hits(rule, "ab") == [(3, 13)]
+
+
+@pytest.mark.parametrize("before", ["", "x-", "x_", "n"])
+def test_a_token_may_start_behind_a_joint_or_an_escape(before: str) -> None:
+    index = literals.index()
+    found = [index.entries[n].literal for n in index.in_runs([before + "ghp_" + "Ab9" * 9])]
+    assert found == ["ghp_"]
+    assert not list(index.in_runs(["x" + "ghp_" + "Ab9" * 9]))
