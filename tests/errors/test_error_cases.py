@@ -65,7 +65,7 @@ def is_right(case: Case, *, command: bool = True) -> bool:
 
 FAILURES = cases(
     *("failures", "failures_more", "failures_third", "failures_fourth", "failures_fifth"),
-    *("failures_sixth", "failures_seventh"),
+    *("failures_sixth", "failures_seventh", "failures_eighth"),
 )
 BENIGN = cases("benign", "benign_more", "benign_third")
 

@@ -82,7 +82,7 @@ def find(output: str, command: Command, exit_code: int | None, failed: bool | No
         if not text.strip() or guards.reads(command) or not command.stages:
             return None
         if not guards.asks(command):
-            return _best(text, "likely", logs=False)
+            return _best(text, "likely", floor=SPECIFIC)
         failed = False
     if failed and (stopped := guards.timed_out(text)):
         failed, text = None, Output(text[stopped:])
@@ -129,7 +129,7 @@ def _alone(text: Output) -> Found | None:
     """An output so short that its complaint is all there is, from a command that does not tell."""
     if sum(1 for line in text.split("\n", 3 * SHORT) if line.strip()) > SHORT:
         return None
-    return None if guards.green_after(text, 0) else _best(text, "failed", floor=SPECIFIC)
+    return None if guards.green_after(text, 0) else _best(text, "failed", floor=WEAK)
 
 
 def _ending(text: Output) -> Found | None:
