@@ -69,7 +69,7 @@ class Index:
     def _add_table(self, table: rules.Table, form: str) -> None:
         for literal, found, gate in _flat(table):
             number = self._add(literal, found, form)
-            words = rules.WORD.findall(literal.lower())
+            words = rules.words_of(literal)
             if words:
                 others = [word for word in words if word != gate]
                 by_word = self.gates.setdefault(gate, {})

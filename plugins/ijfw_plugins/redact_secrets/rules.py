@@ -24,6 +24,12 @@ _RUN = lazy(r"[A-Za-z0-9_-]+")
 WORD = lazy(r"[a-z][a-z0-9]{2,}")  # what the words of a text are, which gates are looked for in
 
 
+@cache
+def words_of(literal: str) -> list[str]:
+    """The words of a literal, by which it is gated."""
+    return WORD.findall(literal.lower())
+
+
 class Allowlist(msgspec.Struct, frozen=True, rename="camel"):
     """What a gitleaks rule leaves alone."""
 
@@ -136,7 +142,7 @@ class Index:
     def _place(self, rule: Rule, literal: str) -> tuple["Table", str]:
         if not (rule.nocase or rule.short) and _RUN.fullmatch(literal):
             return self.in_runs, rule.gate
-        word = max(WORD.findall(literal.lower()), key=len, default="")
+        word = max(words_of(literal), key=len, default="")
         if rule.nocase:
             return self.in_lower, word
         return (self.in_text, word) if word else (self.loose, rule.gate)
