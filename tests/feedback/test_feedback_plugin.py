@@ -44,6 +44,11 @@ def one(text: str, reply: str = "") -> Signal:
     return signal
 
 
+def strong(signal: Signal) -> str:
+    """The strength of a signal, without the family of its evidence."""
+    return signal.signature.partition(":")[0]
+
+
 STATEMENTS = """
 No, don't use unittest. From now on use pytest. | rule | marker | use pytest, not unittest
 don’t use any, use unknown | correction | object | use unknown, not any
@@ -68,7 +73,7 @@ nee moment, that's not the bug | correction | claim | nee moment, that's not the
 def test_the_statement_stands_alone(line: str) -> None:
     text, kind, strength, statement = line.split(" | ")
     signal = one(text)
-    assert (signal.kind, signal.signature, signal.text) == (kind, strength, statement)
+    assert (signal.kind, strong(signal), signal.text) == (kind, strength, statement)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +151,7 @@ def test_a_bare_refusal_is_weak_and_tells_what_was_refused() -> None:
 
 def test_work_at_hand_is_no_standing_wish() -> None:
     assert one("don't touch the config").signature == "claim"
-    assert one("don't add comments that restate the code").signature == "object"
+    assert strong(one("don't add comments that restate the code")) == "object"
 
 
 @pytest.mark.parametrize(

@@ -87,9 +87,10 @@ def test_summaries_fit(command: str, line: str, mending: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "strength", "wanted", "low", "high"),
     [
-        ("rule", "marker", "preference", 0.85, 1.0),
-        ("preference", "marker", "preference", 0.85, 1.0),
-        ("correction", "object", "preference", 0.85, 1.0),
+        ("rule", "marker:scope", "preference", 0.85, 1.0),
+        ("preference", "marker:taste", "preference", 0.85, 1.0),
+        ("rule", "marker", "preference", 0.65, 0.85),
+        ("correction", "object:pair", "preference", 0.65, 0.85),
         ("decision", "option", "decision", 0.65, 0.85),
         ("confirmation", "bare", "decision", 0.0, 0.65),
         ("correction", "bare", "preference", 0.0, 0.65),

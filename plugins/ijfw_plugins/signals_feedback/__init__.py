@@ -14,6 +14,7 @@ def on_signal(event: AgentEvent) -> Sequence[Signal] | None:
     `Signal.signature` says how strong it is: "marker" (a standing word such as always or prefer),
     "object" (names a concrete thing or replacement), "option" (an offered option, resolved),
     "claim" (says what is wrong, for this piece of work), "bare" (nothing but approval or refusal).
+    Of the first two, after ":", which family of evidence proves that it lasts (see `evidence`).
     """
     if event.kind != "prompt" or event.synthetic or not event.text.strip():
         return None

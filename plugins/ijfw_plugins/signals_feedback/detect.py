@@ -5,6 +5,7 @@ from collections import defaultdict
 from typing import NamedTuple
 
 from ijfw_plugins.signals_feedback.clauses import Clause, lower, split
+from ijfw_plugins.signals_feedback.evidence import family
 from ijfw_plugins.signals_feedback.rewrite import identity, tidy
 from ijfw_plugins.signals_feedback.tables import Rule, Table, regex
 
@@ -57,6 +58,7 @@ class Finding(NamedTuple):
     want: str = ""
     avoid: str = ""
     opener: bool = False  # nothing but an opening word says so
+    family: str = ""  # of the evidence of what is meant to last, see `evidence`
 
 
 def opened(clause: Clause, table: Table) -> Opened:
@@ -98,7 +100,14 @@ def find(text: str, table: Table, reply: str = "") -> list[Finding]:
         found.extend(_of_clause(clause, head, table, around))
     if sum(clause.plain.count(" ") for clause in clauses) > LONG:
         found = [f for f in found if f.clause < OPENING or f.strength == "marker"]
-    return _settle(found, clauses, heads, table)
+    found = _settle(found, clauses, heads, table)
+    told = {f.clause for f in found}
+    return [
+        f._replace(family=family(f.kind, f.text, (f.want, f.avoid), f.clause, told, clauses, table))
+        if f.strength == "marker" or (f.kind in PREF and f.strength == "object")
+        else f
+        for f in found
+    ]
 
 
 def _of_clause(clause: Clause, head: Opened, table: Table, around: Around) -> list[Finding]:

@@ -76,7 +76,9 @@ def _signal(finding: Finding, reply: str) -> Signal:
         text, strength = (f"rejected: {about}" if about else "rejected the last change"), "bare"
     elif strength != "bare" and not identity(text):
         strength = "bare"
-    family = "pref" if finding.kind in PREF else finding.kind
+    if finding.family and strength == finding.strength:
+        strength = f"{strength}:{finding.family}"
+    group = "pref" if finding.kind in PREF else finding.kind
     if finding.want and finding.avoid:
         thing = f"{identity(finding.want)} ! {identity(finding.avoid)}"
     else:
@@ -85,7 +87,7 @@ def _signal(finding: Finding, reply: str) -> Signal:
         kind=finding.kind,  # type: ignore[arg-type]
         text=cap(text, LONGEST),
         about=about,
-        key=f"{family}:{thing}" if thing else "",
+        key=f"{group}:{thing}" if thing else "",
         signature=strength,
     )
 

@@ -1,0 +1,73 @@
+"""Which kind of evidence proves that a statement is meant to last.
+
+The families are what confidence is measured by: how often what they say was right and useful. The
+words of a family are guards of the table of a language, `proof_<family>`; what speaks against a
+lasting lesson is the guard `proof_doubt`, a task beside it `proof_task`.
+"""
+
+from collections.abc import Collection, Sequence
+
+from ijfw_plugins.signals_feedback.clauses import Clause, lower
+from ijfw_plugins.signals_feedback.tables import Table
+
+# The first that holds names the family: an explicit scope proves more than a lone "every".
+FAMILIES = ("scope", "consent", "noted", "place", "habit", "always", "address")
+ASIDE = "aside"  # said beside other things, in jest, of other people or of the product
+WISH = "wish"  # an "always" or "never" that may be one of the product
+SHAPE = "shape"  # nothing but the shape of the clause
+MOST_WORDS = 60  # of a message; what stands in a longer one is mostly part of a task
+MOST_CLAUSES = 6
+LEAST_WORDS = 3  # of a statement; "prefer pizza" says nothing of the work
+
+
+def family(
+    kind: str,
+    statement: str,
+    halves: tuple[str, str],
+    place: int,
+    told: Collection[int],
+    clauses: Sequence[Clause],
+    table: Table,
+) -> str:
+    """The family of the evidence of a statement of `kind` that stands in clause `place`.
+
+    `halves`: what it wants and what it rejects, "" where it does not say. `told`: the clauses that
+    hold a finding; a task in another one makes the statement one `ASIDE`.
+    """
+    if _aside(kind, statement, place, told, clauses, table):
+        return ASIDE
+    if kind == "decision":
+        return "decided"
+    if kind == "correction":  # "don't use X" alone does not say what to do
+        if any(halves):
+            return "pair" if all(halves) else "ban"
+        return "ban" if table.guard("proof_ban", lower(statement)) else SHAPE
+    plain = clauses[place].plain
+    for name in FAMILIES:
+        if table.guard(f"proof_{name}", plain):
+            return WISH if name == "always" and _of_product(plain, table) else name
+    return "taste" if kind == "preference" else SHAPE
+
+
+def _of_product(plain: str, table: Table) -> bool:
+    """Whether an "always" names nothing of an agent's work, and so may be a requirement."""
+    return "proof_work" in table.guards and table.guard("proof_work", plain) is None
+
+
+def _aside(
+    kind: str,
+    statement: str,
+    place: int,
+    told: Collection[int],
+    clauses: Sequence[Clause],
+    table: Table,
+) -> bool:
+    words = sum(clause.plain.count(" ") + 1 for clause in clauses)
+    if words > MOST_WORDS or len(clauses) > MOST_CLAUSES:
+        return True
+    if kind != "decision" and statement.isascii() and len(statement.split()) < LEAST_WORDS:
+        return True
+    if table.guard("proof_doubt", clauses[place].plain):
+        return True
+    others = (clause.plain for clause in clauses if clause.place not in told)
+    return any(table.guard("proof_task", plain) for plain in others)
