@@ -180,6 +180,8 @@ def _highest(usable: Sequence[Rule], text: Output, least: str, floor: int = 0) -
     for rule in usable:
         if rule.rank < (floor if best is None else best.rule.rank):
             break
+        if not any(map(text.holds, rule.literals)):
+            continue
         if rule.needs and not any(map(text.holds, rule.needs)):
             continue
         hit = _first(rule, text, least)
