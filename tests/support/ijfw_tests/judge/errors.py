@@ -26,6 +26,7 @@ def judge_failures() -> list[Case]:
             ("errors_failures_third", "third-"),
             ("errors_failures_fourth", "fourth-"),
             ("errors_failures_fifth", "fifth-"),
+            ("errors_failures_sixth", "sixth-"),
         )
         for n, case in enumerate(toml(part)["case"])
     ]
@@ -40,6 +41,7 @@ def judge_benign() -> list[Case]:
             ("errors_benign", ""),
             ("errors_benign_third", "third-"),
             ("errors_benign_fourth", "fourth-"),
+            ("errors_benign_sixth", "sixth-"),
         )
         for n, case in enumerate(toml(part)["case"])
         for k, text in enumerate(case["texts"])
