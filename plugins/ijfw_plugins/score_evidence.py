@@ -27,22 +27,22 @@ FEEDBACK = {
 }
 # What a family of evidence (after ":" in `signature`) was found to be worth: how many of its
 # statements were right and useful, of how many, in the open parts of the labelled messages of the
-# tests; `tests/judge` counts again. Of "shape" the list of short messages is left out: most of the
-# rules without a standing word were written for one or two texts of it.
+# tests, with wishes for a product among them; `tests/judge` counts again. Of "shape" and "wish" the
+# list of short messages is left out: most of their rules were written for a text or two of it.
 FOUND = {
-    "scope": (29, 29),
+    "scope": (26, 26),
     "always": (28, 28),
-    "taste": (52, 53),
-    "habit": (20, 20),
+    "taste": (55, 56),
+    "habit": (17, 17),
     "consent": (17, 17),
-    "place": (15, 15),
+    "place": (11, 11),
     "decided": (14, 14),
     "noted": (11, 11),
-    "wish": (7, 7),
+    "wish": (1, 16),
     "ban": (13, 14),
     "address": (5, 5),
     "shape": (5, 5),
-    "aside": (10, 12),
+    "aside": (9, 29),
     "pair": (2, 2),
 }
 ONE_SIDED = 1.2816  # standard deviations: the true share is higher in nine of ten draws

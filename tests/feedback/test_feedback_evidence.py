@@ -1,5 +1,8 @@
 """What is stored without asking says that it lasts; a person is asked about the rest."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from ijfw_hookspecs import Candidate, Signal
@@ -44,6 +47,9 @@ def family(text: str) -> str:
         ("all helpers need docstrings", "shape"),
         ("ab jetzt bitte immer zuerst die Tests ausführen", "scope"),
         ("niemals direkt auf main pushen", "always"),
+        ("from now on guests can comment without an account", "wish"),
+        ("I prefer the older logo", "aside"),
+        ("going forward the plan is limited to three projects, so enforce it in the api", "aside"),
     ],
 )
 def test_the_family_is_named_by_the_clearest_words(text: str, name: str) -> None:
@@ -80,6 +86,12 @@ def test_a_lasting_lesson_is_written(text: str) -> None:
 )
 def test_what_may_be_of_the_product_or_in_jest_is_not_written(text: str) -> None:
     assert surest(text) < WRITE
+
+
+def test_no_wish_for_a_product_is_written() -> None:
+    path = Path(__file__).with_name("requirements.toml")
+    quiet = tomllib.loads(path.read_text(encoding="utf-8"))["quiet"]
+    assert [text for text in quiet if surest(text) >= WRITE] == []
 
 
 def test_beside_a_task_and_in_a_long_message_it_is_asked_about() -> None:

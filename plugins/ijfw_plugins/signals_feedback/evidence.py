@@ -12,8 +12,9 @@ from ijfw_plugins.signals_feedback.tables import Table
 
 # The first that holds names the family: an explicit scope proves more than a lone "every".
 FAMILIES = ("scope", "consent", "noted", "place", "habit", "always", "address")
+OF_WORK = frozenset({"scope", "place", "habit", "always"})  # a product may have these as well
 ASIDE = "aside"  # said beside other things, in jest, of other people or of the product
-WISH = "wish"  # an "always" or "never" that may be one of the product
+WISH = "wish"  # meant to last, but maybe by the product: no word is of an agent's work
 SHAPE = "shape"  # nothing but the shape of the clause
 MOST_WORDS = 60  # of a message; what stands in a longer one is mostly part of a task
 MOST_CLAUSES = 6
@@ -43,14 +44,18 @@ def family(
             return "pair" if all(halves) else "ban"
         return "ban" if table.guard("proof_ban", lower(statement)) else SHAPE
     plain = clauses[place].plain
+    if kind == "preference":
+        if table.guard("proof_address", plain):
+            return "address"
+        return ASIDE if table.guard("proof_thing", plain) else "taste"
     for name in FAMILIES:
         if table.guard(f"proof_{name}", plain):
-            return WISH if name == "always" and _of_product(plain, table) else name
-    return "taste" if kind == "preference" else SHAPE
+            return WISH if name in OF_WORK and _of_product(plain, table) else name
+    return SHAPE
 
 
 def _of_product(plain: str, table: Table) -> bool:
-    """Whether an "always" names nothing of an agent's work, and so may be a requirement."""
+    """Whether a clause names nothing of an agent's work, and so may be a requirement."""
     return "proof_work" in table.guards and table.guard("proof_work", plain) is None
 
 
@@ -67,7 +72,17 @@ def _aside(
         return True
     if kind != "decision" and statement.isascii() and len(statement.split()) < LEAST_WORDS:
         return True
-    if table.guard("proof_doubt", clauses[place].plain):
+    plain = clauses[place].plain
+    if table.guard("proof_doubt", plain) or _ends_in_task(plain, table):
         return True
     others = (clause.plain for clause in clauses if clause.place not in told)
     return any(table.guard("proof_task", plain) for plain in others)
+
+
+def _ends_in_task(plain: str, table: Table) -> bool:
+    """Whether work to do now ends the clause; after "whenever you ..." that is the rule itself."""
+    if table.guard("proof_habit", plain):
+        return False
+    scope = table.guard("proof_scope", plain[:40])
+    rest = plain[scope.end() + 1 :] if scope else plain
+    return any(table.guard(name, rest) for name in ("tasked", "proof_tail"))
