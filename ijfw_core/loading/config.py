@@ -1,7 +1,8 @@
 """Every setting, and the layers it comes from.
 
 defaults <- `~/.ijfw/config.toml` <- `.ijfw/config.toml` <- `IJFW_<SECTION>_<KEY>` <- flags.
-A project's own file is untrusted input, see `ijfw_core.loading.trust` and `settings.PROJECT_SAFE`.
+A project's own file is untrusted input, see `ijfw_core.loading.trust` and `settings.PROJECT_SAFE`;
+so is a variable that a project's `.env` names, trusted or not.
 """
 
 import os
@@ -13,7 +14,7 @@ from typing import Any, Protocol
 import msgspec
 
 from ijfw_core.errors import RefusedError, UsageError
-from ijfw_core.loading import trust
+from ijfw_core.loading import environment, trust
 from ijfw_core.loading.settings import PROJECT_NEVER, PROJECT_SAFE, Settings
 from ijfw_hookspecs import Notice
 
@@ -75,7 +76,12 @@ def load(roots: HasFolders, env: Mapping[str, str], flags: Iterable[str] = ()) -
         project = _project_layer(roots, layers[0][1], problems)
         project_disable = tuple(project.pop("project_disable", {}).get("names", ()))
         layers.append(("project", project))
-    layers.append(("env", _env_layer(env, problems)))
+    theirs = environment.strangers(env, getattr(roots, "project", roots.folder.parent))
+    given = {name: env[name] for name in theirs}
+    layers.append(("project", _given_layer(given, _merge(layers)[0], problems)))
+    project_disable += tuple(layers[-1][1].pop("project_disable", {}).get("names", ()))
+    own = {name: value for name, value in env.items() if name not in theirs}
+    layers.append(("env", _env_layer(own, problems)))
     layers.append(("flag", _flag_layer(flags)))
     merged, origins = _merge(layers)
     settings = check(merged, "the settings together")
@@ -190,29 +196,52 @@ def _project_layer(roots: HasFolders, user: Raw, problems: list[Notice]) -> Raw:
             raise
         problems.append(_ignored(f"The project's settings are ignored: {error}"))
         return {}
+    ask = "" if trusted else "run `ijfw trust` to let this project's file count."
+    return _heard(raw, name, check(user, "user"), problems, ask)
+
+
+def _given_layer(given: Mapping[str, str], below: Raw, problems: list[Notice]) -> Raw:
+    """What variables that came with a project may set; one that is wrong is reported."""
+    kept: Raw = {}
+    for variable in sorted(given):
+        name = f"{variable}, which an .env file of the project names"
+        try:
+            raw = _env_layer({variable: given[variable]}, problems)
+        except UsageError as error:
+            problems.append(_ignored(f"{name}, is ignored: {error}"))
+            continue
+        ask = "put it into your own config.toml to let it count."
+        for section, table in _heard(raw, name, check(below, "settings"), problems, ask).items():
+            kept.setdefault(section, {}).update(table)
+    return kept
+
+
+def _heard(raw: Raw, name: str, below: Settings, problems: list[Notice], ask: str) -> Raw:
+    """The part of a project's settings that counts; `ask` says what makes all of it count, "" where
+    the user trusts it."""
     kept: Raw = {}
     for section, table in raw.items():
         for key, value in table.items():
-            why = _refusal(f"{section}.{key}", value, check(user, "user"), trusted)
+            why = _refusal(f"{section}.{key}", value, below, ask)
             if why:
                 problems.append(_ignored(f"{name}: {section}.{key} is ignored: {why}"))
             else:
                 kept.setdefault(section, {})[key] = value
-    if not trusted and "disable" in kept.get("plugins", {}):
+    if ask and "disable" in kept.get("plugins", {}):
         # The loader decides: only it knows which plugins redact.
         kept["project_disable"] = {"names": kept["plugins"].pop("disable")}
     return kept
 
 
-def _refusal(key: str, value: Any, below: Settings, trusted: bool) -> str:
+def _refusal(key: str, value: Any, below: Settings, ask: str) -> str:
     """Why a project may not set a key to a value; "" where it may."""
     if key in PROJECT_NEVER:
         return "a project never sets this; put it into your own config.toml."
-    if trusted:
+    if not ask:
         return ""
     rule = PROJECT_SAFE.get(key, "")
     if not rule:
-        return "run `ijfw trust` to let this project's file count."
+        return ask
     section, _, field = key.partition(".")
     current = getattr(getattr(below, section), field)
     if (rule == "raise" and value < current) or (rule == "lower" and value > current):

@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ijfw_core.errors import IjfwError, RefusedError
+from ijfw_core.loading import environment
 from ijfw_core.loading.config import Config
 from ijfw_core.project import Project, open_project
 from ijfw_core.storage import roots
@@ -150,7 +151,7 @@ class Workspace:
     def _folder(self) -> Path:
         """IJFW_PROJECT, else the client's folder that holds ours, else its first, else ours."""
         named = self._env.get("IJFW_PROJECT", "")
-        if named:
+        if named and "IJFW_PROJECT" not in environment.strangers(self._env):
             folder = Path(os.path.expanduser(named))
             if not folder.is_dir():
                 raise RefusedError(f"IJFW_PROJECT is no folder: {named}")

@@ -16,6 +16,9 @@ import pytest
 
 from ijfw_core.errors import RefusedError
 from ijfw_core.live import hook, manifest, precompiled
+from ijfw_core.loading import config, environment, loader
+from ijfw_core.loading.settings import Settings
+from ijfw_core.mcp.workspace import Workspace
 from ijfw_core.storage import roots
 
 SCRIPT = Path(__file__).parents[2] / "packages" / "ijfw.sh"
@@ -128,3 +131,96 @@ def test_no_command_takes_a_folder_in_the_project_for_the_users(
             roots.find(folder, env)
     own = {**env, "IJFW_HOME": os.fspath(clone.parent / "home/.ijfw")}
     assert roots.find(clone, own).home == clone.parent / "home/.ijfw"
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+BAD = {
+    "IJFW_AUTOMEM_MODEL": "ollama:any",
+    "IJFW_PLUGINS_ENABLE": "stranger",
+    "IJFW_PLUGINS_DISABLE": "redact-known-values,redact-secrets",
+    "IJFW_LOAD_PLUGINS": "",
+    "IJFW_GATE_WRITE": "0",
+    "IJFW_PRELUDE_BUDGET": "900000",
+    "IJFW_RECALL_ON_PROMPT": "on",
+    "IJFW_RECALL_GLOBAL_MEMORY": "on",
+    "IJFW_PROJECT_PRIVATE": "off",
+    "IJFW_GIT_TRACK": "on",
+    "IJFW_CAPS_CONTENT": "no number",
+}
+
+
+@pytest.mark.parametrize("file", environment.FILES)
+@pytest.mark.parametrize("below", ["", "src/deep"])
+def test_variables_that_a_clone_brings_lower_no_guard(
+    clone: Path, file: str, below: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (clone / "src/deep").mkdir(parents=True)
+    (clone / file).parent.mkdir(exist_ok=True)
+    (clone / file).write_text("".join(f"export {name}='{BAD[name]}'\n" for name in BAD))
+    home = clone.parent / "home/.ijfw"
+    (home / "config.toml").write_text('[plugins]\nenable = ["mine"]\n[project]\nprivate = true\n')
+    monkeypatch.chdir(clone / below)
+    env = {"HOME": str(clone.parent / "home"), **BAD}
+    found = config.load(roots.find(clone, env), env)
+    plain = config.load(roots.find(clone, env), {"HOME": env["HOME"]})
+    for section in Settings.__struct_fields__:
+        assert getattr(found, section) == getattr(plain, section)
+    said = " ".join(notice.message for notice in found.problems)
+    assert all(name in said for name in BAD if name != "IJFW_PLUGINS_DISABLE")
+    assert {"redact-known-values", "redact-secrets"} <= set(loader.load(found).plugins)
+
+
+def test_variables_that_a_clone_brings_may_restrict(clone: Path) -> None:
+    env = {"HOME": str(clone.parent / "home")}
+    home = clone.parent / "home/.ijfw"
+    (home / "config.toml").write_text("[recall]\non_prompt = true\n")
+    given = {"IJFW_RECALL_ON_PROMPT": "off", "IJFW_GATE_WRITE": "0.99",
+             "IJFW_PROJECT_PRIVATE": "on", "IJFW_PLUGINS_DISABLE": "signals-feedback"}  # fmt: skip
+    (clone / ".env").write_text("\n".join(f"{name}={value}" for name, value in given.items()))
+    found = config.load(roots.find(clone, env), {**env, **given})
+    assert not found.recall.on_prompt
+    assert found.gate.write == 0.99
+    assert found.project.private
+    assert found.project_disable == ("signals-feedback",)
+
+
+@pytest.mark.parametrize("kind", ["fifo", "huge", "link", "unreadable"])
+def test_an_env_file_that_cannot_be_read_counts_as_one_that_names_all(
+    clone: Path, kind: str
+) -> None:
+    path = clone / ".env"
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "huge":
+        path.write_bytes(b"#" * environment.MOST_BYTES + b"\nIJFW_GATE_WRITE=0\n")
+    elif kind == "link":
+        (clone / "named-otherwise").write_text("IJFW_GATE_WRITE=0\n")
+        path.symlink_to("named-otherwise")
+    else:
+        path.symlink_to(".env")
+    env = {"HOME": str(clone.parent / "home"), "IJFW_GATE_WRITE": "0"}
+    assert config.load(roots.find(clone, env), env).gate.write == Settings().gate.write
+
+
+def test_the_users_own_variables_count(clone: Path) -> None:
+    """Also in a home with an `.env`, and beside a virtual environment of that name."""
+    home = clone.parent / "home"
+    (clone / ".env").mkdir()
+    (home / ".env").write_text("IJFW_GATE_WRITE=0.5\n")
+    (home / "work/.git").mkdir(parents=True)
+    env = {"HOME": str(home), "IJFW_GATE_WRITE": "0.5"}
+    for project in (clone, home / "work"):
+        assert config.load(roots.find(project, env), env).gate.write == 0.5
+
+
+def test_a_clone_does_not_turn_the_server_to_another_project(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = clone.parent / "other"
+    (other / ".git").mkdir(parents=True)
+    env = {"HOME": str(clone.parent / "home"), "IJFW_PROJECT": str(other)}
+    monkeypatch.chdir(clone)
+    assert Workspace(env, list).project().roots.project == other
+    (clone / ".env").write_text(f"IJFW_PROJECT={other}\n")
+    assert Workspace(env, list).project().roots.project == clone
