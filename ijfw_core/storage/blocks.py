@@ -1,4 +1,8 @@
-"""Blocks of a file as pure text: find one, say where it stands, put it in, take it out."""
+"""Blocks of a file as pure text: find one, say where it stands, put it in, take it out.
+
+An id may stand in a file more than once: a person copied a block, or one run made two. Such twins
+are told apart by their text, and "not there" means that no more than the twins are there.
+"""
 
 from collections.abc import Sequence
 
@@ -13,19 +17,33 @@ class MismatchError(Exception):
     """A block is not what it was when the change was planned."""
 
 
-def find(blocks: Blocks, entry: str, want: str | None = None) -> int | None:
-    """The place of an entry's block; of several with one id, the one whose text is `want`."""
+def find(blocks: Blocks, entry: str, want: str | None = None, twins: int = 0) -> int | None:
+    """The place of an entry's block; of several with one id, the one whose text is `want`.
+
+    With `want` None it is one that should not be there: None where only the `twins` are.
+    """
     places = [nth for nth, (name, _) in enumerate(blocks) if name == entry]
     if not entry:  # a block without id is known by its text alone
         places = [nth for nth in places if blocks[nth][1] == want]
-    exact = [nth for nth in places if blocks[nth][1] == want]
+    if want is None:
+        return places[0] if len(places) > twins else None
+    # A line feed is put behind a block when another comes after it.
+    texts = (want,) if want.endswith("\n") else (want, want + "\n")
+    exact = [nth for text in texts for nth in places if blocks[nth][1] == text]
     return next(iter(exact or places), None)
 
 
-def current(blocks: Blocks, entry: str, want: str | None = None) -> str | None:
-    """The raw text of an entry's block, None where there is none."""
-    place = find(blocks, entry, want)
+def current(blocks: Blocks, entry: str, want: str | None = None, twins: int = 0) -> str | None:
+    """The raw text of an entry's block, None where there is none. See `find`."""
+    place = find(blocks, entry, want, twins)
     return None if place is None else blocks[place][1]
+
+
+def same(now: str | None, after: str | None) -> bool:
+    """Equal, but for the line feed that was put behind a block when another came after it."""
+    return now == after or (
+        now is not None and after is not None and not after.endswith("\n") and now == after + "\n"
+    )
 
 
 def settle(blocks: Blocks, record: Record) -> Record:
@@ -34,7 +52,7 @@ def settle(blocks: Blocks, record: Record) -> Record:
     A block that is taken out keeps where it stood; one that is put in begins on a line of its own
     and, before another block, ends its own. Raises MismatchError where the block is not `before`.
     """
-    if current(blocks, record.entry, record.before) != record.before:
+    if current(blocks, record.entry, record.before, record.twins) != record.before:
         raise MismatchError(record.path)
     if record.before is None:
         return record if record.after is None else _arriving(blocks, record)
@@ -65,7 +83,7 @@ def apply(blocks: list[tuple[str, str]], record: Record) -> None:
 
 
 def _insert(blocks: list[tuple[str, str]], record: Record, after: str) -> None:
-    if current(blocks, record.entry, after) is not None:
+    if _count(blocks, record.entry, after) > record.twins:
         raise MismatchError(record.path)
     place = _place(blocks, record)
     if place and not blocks[place - 1][1].endswith("\n"):
@@ -84,17 +102,29 @@ def _place(blocks: Blocks, record: Record) -> int:
             return len(blocks)
         place = names.index(record.anchor) + 1
     for _ in range(record.skip):
-        if place < len(blocks) and not blocks[place][0]:
+        if place < len(blocks) and not _is_anchor(blocks, place):
             place += 1
     return place
 
 
+def _is_anchor(blocks: Blocks, place: int) -> bool:
+    """Whether the id of a block says where it stands: it has one, and no block in front has it."""
+    name = blocks[place][0]
+    return bool(name) and all(other != name for other, _ in blocks[:place])
+
+
+def _count(blocks: Blocks, entry: str, text: str) -> int:
+    """How many blocks have this id; of those without id, how many have this text."""
+    return sum(name == entry and (bool(entry) or raw == text) for name, raw in blocks)
+
+
 def _standing(blocks: Blocks, record: Record, place: int) -> Record:
     skip = 0
-    while place - skip > 0 and not blocks[place - skip - 1][0]:
+    while place - skip > 0 and not _is_anchor(blocks, place - skip - 1):
         skip += 1
     anchor = blocks[place - skip - 1][0] if place > skip else ""
-    return replace(record, anchor=anchor, skip=skip)
+    twins = _count(blocks, record.entry, record.before or "") - 1
+    return replace(record, anchor=anchor, skip=skip, twins=twins)
 
 
 def _arriving(blocks: Blocks, record: Record) -> Record:
@@ -106,4 +136,5 @@ def _arriving(blocks: Blocks, record: Record) -> Record:
     after = record.after or ""
     if place < len(blocks) and not after.endswith("\n"):
         after += "\n"
-    return replace(record, after=after, lead="\n" if torn else "")
+    twins = min(record.twins, _count(blocks, record.entry, after))
+    return replace(record, after=after, lead="\n" if torn else "", twins=twins)

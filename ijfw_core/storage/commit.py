@@ -266,7 +266,8 @@ class Committer:
     def _untouched(self, records: Sequence[Record]) -> bool:
         with suppress(OSError):
             return all(
-                blocks.current(self.blocks_of(r.tier, r.path), r.entry, r.before) == r.before
+                blocks.current(self.blocks_of(r.tier, r.path), r.entry, r.before, r.twins)
+                == r.before
                 for r in records
             )
         return False
@@ -284,12 +285,12 @@ class Committer:
         # Without any log this may be an old change whose log a person removed: then only look.
         may_write = bool(told) or len(ledger.read(self.roots)) == len(records)
         self._mend(doubt)
-        chains: dict[tuple[str, str, str], list[Record]] = {}
-        for record in records:
-            chains.setdefault((record.tier, record.path, record.entry), []).append(record)
-        done = {key for key, chain in chains.items() if self._finish_block(chain, may_write)}
-        kept = [r for r in open_now if (r.tier, r.path, r.entry) in done]
-        lost = [r for r in open_now if (r.tier, r.path, r.entry) not in done]
+        done: set[str] = set()
+        for chain in _chains(records):
+            if self._finish_block(chain, may_write):
+                done.update(record.change for record in chain)
+        kept = [record for record in open_now if record.change in done]
+        lost = [record for record in open_now if record.change not in done]
         self._write_lessons(
             [self.lesson(record) for record in _told(kept)]
             + [self.lesson(r, "abandon", "interrupted; the block has changed since") for r in lost]
@@ -314,15 +315,19 @@ class Committer:
         if last.external:
             return True
         cut = self.blocks_of(last.tier, last.path)
-        if blocks.current(cut, last.entry, last.after) == last.after:
+        if blocks.current(cut, last.entry, last.after, last.twins) == last.after:
             return True
-        states = (chain[0].before, *(record.after for record in chain[:-1]))
-        found = [text for text in states if blocks.current(cut, last.entry, text) == text]
+        states = {chain[0].before: chain[0].twins} | {r.after: r.twins for r in chain[:-1]}
+        found = [
+            replace(last, before=text, twins=twins)
+            for text, twins in states.items()
+            if blocks.current(cut, last.entry, text, twins) == text
+        ]
         if not may_write or not found:
             return False
         try:
             with self.tier_locked(last.tier):
-                self._write_file(last.tier, last.path, [replace(last, before=found[0])])
+                self._write_file(last.tier, last.path, found[:1])
         except (MismatchError, ChangedError):
             return False
         return True
@@ -345,6 +350,25 @@ def _told(records: Sequence[Record]) -> list[Record]:
         if record.group not in told or record.main:
             told[record.group] = record
     return list(told.values())
+
+
+def _chains(records: Sequence[Record]) -> list[list[Record]]:
+    """The records about each block, oldest first.
+
+    Of those that were written together one goes on where the one before ended, or is about a twin;
+    between two writes a hand may have changed the block.
+    """
+    chains: dict[tuple[str, str, str], list[list[Record]]] = {}
+    for record in records:
+        known = chains.setdefault((record.tier, record.path, record.entry), [])
+        found = [chain for chain in known if blocks.same(record.before, chain[-1].after)]
+        if not found and known and not record.twins and known[-1][-1].batch != record.batch:
+            found = known
+        if found:
+            found[-1].append(record)
+        else:
+            known.append([record])
+    return [chain for known in chains.values() for chain in known]
 
 
 def is_append(record: Record) -> bool:

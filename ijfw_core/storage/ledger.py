@@ -63,6 +63,7 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     after_b64: str = ""
     anchor: str | None = None  # id of the block in front; "" = file start, None = file end
     skip: int = 0  # blocks without id between the anchor and this block
+    twins: int = 0  # other blocks with the same id in the file while this one is not there
     lead: str = ""  # line feed that had to be put in front, because the file ended without one
     of: str = ""  # the record that this one undoes
     main: bool = False  # the record that LESSONS.md tells of

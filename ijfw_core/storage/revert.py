@@ -205,28 +205,24 @@ def _simulate(
             made.after[where] = writer.blocks_of(*where)
             made.before[where] = "".join(raw for _, raw in made.after[where])
         cut = made.after[where]
-        now = blocks.current(cut, change.entry, change.after)
-        if not _same(now, change.after) and now != change.before:
+        now = blocks.current(cut, change.entry, change.after, change.twins)
+        if not blocks.same(now, change.after):
+            was = blocks.current(cut, change.entry, change.before, change.twins)
+            now = was if was == change.before else now
+        if not blocks.same(now, change.after) and now != change.before:
             later = [r for r in records[nth + 1 :] if r.change not in gone and r.run not in chosen]
             made.conflicts.append((change, _by(change, now, later)))
             continue
-        target = change.before if _same(now, change.after) else now
+        target = change.before if blocks.same(now, change.after) else now
         undo = _undo(writer, run, change, now, target, len(made.undos))
         made.undos.append((writer.settled(undo, made.after), change))
     return made
 
 
-def _same(now: str | None, after: str | None) -> bool:
-    """Equal, but for the line feed that was put behind a block when another came after it."""
-    return now == after or (
-        now is not None and after is not None and not after.endswith("\n") and now == after + "\n"
-    )
-
-
 def _by(change: Record, now: str | None, later: Sequence[Record]) -> str:
     for record in reversed(later):
         here = (record.tier, record.path, record.entry) == (change.tier, change.path, change.entry)
-        if here and _same(now, record.after):
+        if here and blocks.same(now, record.after):
             return record.run
     return HAND
 

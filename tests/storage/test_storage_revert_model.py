@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ijfw_core.storage import revert, roots
@@ -16,13 +16,15 @@ from ijfw_tests.plainstore import PlainStore, block, decision, run_of, snapshot
 
 TEXTS = st.text(alphabet="ab \n\udcff\ud7ff", max_size=12)
 SLOTS = st.integers(0, 3)
+Items = list[tuple[int, str | None]]  # (slot, text), None: it is archived
+ITEMS = st.lists(st.tuples(SLOTS, st.none() | TEXTS), min_size=1, max_size=3)
+HANDS = ["change", "remove", "add", "trim", "copy", "twin"]
 STEPS = st.lists(
     st.one_of(
-        st.tuples(st.just("write"), st.lists(st.tuples(SLOTS, TEXTS), min_size=1, max_size=3)),
-        st.tuples(st.just("archive"), SLOTS),
+        st.tuples(st.just("write"), ITEMS),
         st.tuples(st.just("revert"), st.integers(0, 9)),
         st.tuples(st.just("cascade"), st.integers(0, 9)),
-        st.tuples(st.just("hand"), SLOTS, st.sampled_from(["change", "remove", "add", "trim"])),
+        st.tuples(st.just("hand"), SLOTS, st.sampled_from(HANDS)),
     ),
     min_size=2,
     max_size=9,
@@ -59,15 +61,13 @@ class History:
         entry = decision(name or f"e{slot}-{next(self.serial)}", text)
         return Change(op=op, entry=entry, target=name)
 
-    def write(self, items: list[tuple[int, str]]) -> None:
+    def write(self, items: Items) -> None:
         run = run_of(next(self.names))
         for slot, text in items:
-            self.writer.apply(run, [self.change(slot, text)])
-
-    def archive(self, slot: int) -> None:
-        if self.name(slot):
-            change = Change(op="archive", target=self.name(slot))
-            self.writer.apply(run_of(next(self.names)), [change])
+            if text is not None:
+                self.writer.apply(run, [self.change(slot, text)])
+            elif self.name(slot):
+                self.writer.apply(run, [Change(op="archive", target=self.name(slot))])
 
     def hand(self, slot: int, how: str) -> None:
         """What a person does in an editor; texts marked as theirs must be there ever after."""
@@ -82,6 +82,10 @@ class History:
             found[-1] = ("", found[-1][1].rstrip("\n"))
         elif how == "change" and place is not None:
             found[place] = ("", block(there, text))
+        elif how == "copy" and place is not None:
+            found.insert(place, ("", found[place][1].rstrip("\n") + "\n"))
+        elif how == "twin" and place is not None:
+            found.insert(place, ("", block(there, text)))
         elif how == "remove" and place is not None:
             del found[place]
         data = "".join(raw for _, raw in found).encode("utf-8", "surrogateescape")
@@ -123,6 +127,22 @@ class History:
 
 @settings(max_examples=60, deadline=None)
 @given(steps=STEPS)
+@example(
+    steps=[
+        ("write", [(2, "")]),
+        ("hand", 2, "change"),
+        ("write", [(2, ""), (2, "a")]),
+        ("revert", 1),
+    ]
+)
+@example(
+    steps=[
+        ("write", [(0, "a"), (1, "b")]),
+        ("hand", 0, "copy"),
+        ("write", [(0, "c"), (0, None), (0, None)]),
+        ("revert", 1),
+    ]
+)
 def test_any_history_keeps_hand_text_and_reverts_exactly(steps: list[tuple[object, ...]]) -> None:
     with project() as writer:
         history = History(writer)
@@ -130,8 +150,6 @@ def test_any_history_keeps_hand_text_and_reverts_exactly(steps: list[tuple[objec
             match step:
                 case ("write", list(items)):
                     history.write(items)
-                case ("archive", int(slot)):
-                    history.archive(slot)
                 case ("revert" | "cascade" as word, int(nth)):
                     history.revert(nth, word == "cascade")
                 case ("hand", int(slot), str(how)):
