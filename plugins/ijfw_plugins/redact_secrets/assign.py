@@ -39,7 +39,7 @@ _PLAIN = lazy(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*
 _DULL = lazy(
     r"(?!string\(\d)[A-Za-z_$]?[a-z_.-]*+(?:\((?!(?:[a-z]{1,10}=)?\\*[\"'])|[\s,;)\]}\\]"
     r"|\[(?!\]byte)|\Z)"
-    r"|\\*(\"|')[A-Za-z_]?[a-z_. -]*+\\*\1(?!\1)"
+    r"|(?![\"']\\+[\"'])\\*(\"|')[A-Za-z_]?[a-z_. -]*+\\*\1(?!\1)"
 )
 _MAYBE_WORDS = lazy(r"\\*[\"']?[a-z]{8,64}(?![\w(.-])|\\*[\"'](?:[a-z]{3,9}[ -]){3}")
 _ENDS = frozenset(("", "\n", "\r", ";", "&", " ", "<", '"', "'", "\\"))
@@ -53,7 +53,7 @@ _FINGERPRINT = lazy(r"[0-9A-F]{8}|[0-9A-F]{16}|[0-9A-F]{32}|[0-9A-F]{40}")
 _LABEL = lazy(r"[ \t>*#-]{0,8}(?:[A-Za-z]{1,14} ){0,6}\Z")
 _ENCODED = lazy(r"[A-Za-z0-9+/=_.-]*+")
 _NEXT = lazy(
-    r"[，。；、]|\]\(|\)\]|-\](?=\{\+|\s|\Z)|\+\}|&(?=[\w.\[\]-]{1,60}=)|&amp;|&quot;"
+    r"[，。；、]|\]\(|\],(?=\w)|\)\]|-\](?=\{\+|\s|\Z)|\+\}|&(?=[\w.\[\]-]{1,60}=)|&amp;|&quot;"
     r"|%26(?=\w)|\[REDACTED|\]\[REDACTED"
     r"|;(?=[\w .-]{1,40}=|\s|$|(?:return|var|let|const)\b|[\w$]{1,30}[.({\[])"
     r"|[,;|](?=\\*[\"']?[\w.-]{1,40}\\*[\"']?[ ]?[=:])"
@@ -66,6 +66,7 @@ _LINKING = lazy(
     r"(?:with|the|this|that|our|your|my|for|of|and|by|using|from|to|in|on|at|as|is|no|new)\Z", re.I
 )
 _OF_A_SIGNER = frozenset({"rsa", "dsa", "ecdsa", "eddsa", "gpg", "pgp", "ssh", "primary", "sub"})
+_OF_A_CACHE = lazy(r"(?:[A-Za-z0-9_.]{1,24}[-:/|]){1,6}[0-9a-f]{16,64}")
 _WORD_BEFORE = lazy(r"([A-Za-z]{2,14})[ _-]\Z")
 _URL_SECRET = lazy(r"https?://[^\s\"'<>`\\]{8,400}")
 
@@ -317,7 +318,8 @@ def _assigned(value: str, kind: str, name: str, *, quoted: bool, flag: bool) -> 
     """After a sign that assigns."""
     short = (name.isupper() or quoted or flag) and short_strong(value)
     if kind == "password":
-        return short or password_like(value, quoted or flag)
+        setting = "." in name and digits_in(value) > 2 and short_strong(value)
+        return short or setting or password_like(value, quoted or flag)
     if kind == "secret":
         spaced = quoted and " " in value and password_like(value, True)
         return short or spaced or token_like(value, 12) or prose_password(value)
@@ -338,6 +340,8 @@ def _assigned(value: str, kind: str, name: str, *, quoted: bool, flag: bool) -> 
             )
         )
     if name.lower() in ("key", "keys"):
+        if _OF_A_CACHE.fullmatch(value):
+            return False
         if name == "KEY" and len(value) >= 64 and hex_like(value, 64):
             return True
         named = len(value) >= 20 and random_looking(value) and value.count("-") < 4

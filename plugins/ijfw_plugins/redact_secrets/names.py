@@ -83,7 +83,7 @@ _NOT_KEY = _set(
     "state route s3 hot arrow enter escape tab ctrl shift alt meta model registry sha pgp gpg "
     "host known react item list node tree record document bucket blob file path name label "
     "property attribute param header natural surrogate business candidate super alternate "
-    "locale string resource metric trace log job task queue topic channel thread user session "
+    "locale string resource metric trace log job task queue topic channel thread user "
     "request response correlation transaction batch public pub rate limit feature flag menu "
     "nav section recv receive test cert certificate verification verify verifying ssh dedup"
 )
@@ -93,7 +93,7 @@ _STRONG_KEY = _set(
     "subscription integration ingest write read rest server root recovery activation product "
     "webhook hmac jwt aes rsa age fernet nacl stripe openai function functions host developer "
     "dev live restricted project personal sas storage wireguard preshared base security "
-    "credential"
+    "credential session cookie"
 )
 
 _STRONG_KEYS = tuple(f"{word}key" for word in _STRONG_KEY)

@@ -21,7 +21,7 @@ JOIN = lazy(
             (?:\\*+["'][^"'\\\n]{0,80}+\\*+["']|[\w.-]{1,24}+|\{[^{}\n]{0,60}+\}
               |\n[ \t]{1,20}type:[ ]\w{1,12}+)
             [ \t]{0,4}+(?:,\s{0,40}+|\r?\n[ \t]{0,40}+)){0,5}?
-         \\*["']?(?:[A-Za-z]{0,12}[Vv]alue|val|default|content|example)
+         \\*["']?(?:[a-z]{2,12}:)?(?:[A-Za-z]{0,12}[Vv]alue|val|default|content|example)
          \\*["']?[ \t]{0,12}[:=][ \t]{0,4})
      |(?P<row>\\*["']\r?\n[ \t]{0,8}\d{1,4}\)[ ](?=\\*["']))
      |(?P<op>(?:[ ]\[[^\[\]\n]{1,24}\](?=:)|\[\d{0,4}\](?=[ ]?=))?
@@ -34,9 +34,10 @@ JOIN = lazy(
               [.\[]?[\w"'\]]{0,48}|[a-z][\w.]{2,30}\([^()\n]{0,60}\))[ \t]{0,4}
             (?:\|\||\?\?|or)[ \t]{0,4}(?=\\*["'`]))?
          \*{0,2}[ \t]{0,12}(?:<(?:code|kbd|b|tt|strong|pre|em)>|!!(?:str|binary)[ ])?
+         (?:\[(?=[^\s\[\]"'<>(),]{8,400}\](?:[,}\s]|\Z)))?
          (?:[|>][+-]?[ \t]{0,4}(?=\r?\n))?(?P<nl>(?:\r?\n[ \t]{1,24})?))
      |(?P<item>\\*["']?,?[ \t]{0,4}\r?\n[ \t]{0,24}-[ ]+(?=["']?[^\s-]))
-     |(?P<args>\\*["']?[ \t]{0,2},[ \t]{0,4}(?=\\*["'`]))
+     |(?P<args>\\*["']?[ \t]{0,2},[ \t]{0,24}(?=\\*["'`]))
      |(?P<field>(?:\]?\\*["']|/[a-z]?)
          (?:\)?\)?\.(?:type|fill|send_keys|sendKeys|setValue|type_text|typeText|enterText
             |clear_and_type|press_sequentially|pressSequentially)\([ \t]{0,2}
@@ -53,8 +54,8 @@ JOIN = lazy(
            |[ ](?:d['’]|d[ei][ ])?(?:API|[Aa]cc[eè]so?|[Aa]cesso|secret[ao]|ordine)(?=[ ]?[:：])
            |[ ]d['’]ordine(?=[ ])|[ ][^\W\d_a-zA-Z]{2,14}(?=[ ]?[:：]))?
            (?:[ \t]+(?:for|of|on|to|at|in|I|used|we|you|für|von|vom|zum|zur
-             |der|des|du|de|del|dela|della|da|do|dos|para|pour|от|для|до|к|till|til|voor|van|på)\b
-           [ \t]+[\w.@/ \t-]{1,40}?)?
+             |der|des|du|de|del|dela|della|da|do|dos|para|pour|per|al|alla|allo|till|til|för|voor|van|på|do|aus|от|для|до|к)\b
+           [ \t]+[\w.@/ \t-]{1,40}?|[ ](?:here|there|again|currently|atm|today|hier|ici|aquí|qui))?
          (?:[ \t]+(?:is|(?:was|has[ ]been)[ ](?:changed|set|reset)[ ]to
             |was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as|ist|lautet|est|es|è|é|je
             |är|jest)\b
@@ -66,7 +67,7 @@ JOIN = lazy(
     re.X,
 )
 QUOTE = lazy(
-    r"[bBrRfFuUN@$]{0,2}(\\*[\"']|`{1,3}|&quot;|&#3[49];|“|‘|«[ \u00a0\u202f]?"
+    r"[bBrRfFuUN@$]{0,2}(?:[\"'](?=\\+[\"']))?(?:'(?=\")|\"(?='))?(\\*[\"']|`{1,3}|&quot;|&#3[49];|“|‘|«[ \u00a0\u202f]?"
     r"|\*\*(?=\w)|\{(?:noformat|code)\})"
 )
 WRAPPER = lazy(

@@ -86,10 +86,13 @@ def _rows(text: str, lower: str, words: set[str]) -> Iterator[Found]:
         if sum(bool(cell.strip()) for cell, _ in cells) < 2:
             columns = {}  # an item of a list
         done = end + 1
+        inner = text[start - 1 : start] == '"'  # the text is a string of JSON, which a quote ends
         for _ in range(ROWS if columns else 0):
             end = text.find("\n", done)
             end = len(text) if end < 0 else end
             line = text[done : min(end, done + LONGEST)]
+            if inner:
+                line = line.partition('"')[0]
             row = _cells(line, done, separator)
             if not line or (len(row) != len(cells) and not _RULE.match(line)):
                 break
@@ -105,6 +108,9 @@ def _lines_with(word: str, text: str, lower: str) -> list[tuple[int, int]]:
         rest = _REST.match(text, at)
         if rest:
             start = lower.rfind("\n", max(0, at - WIDEST), at) + 1
+            quote = text.rfind('"', start, at)
+            if quote > start and text[quote - 1] in ": " and text.startswith(("{", "["), start):
+                start = quote + 1
             if (start or at <= WIDEST) and _LINE.match(text, start, at):
                 lines.append((start, rest.end() - 1))
         at = lower.find(word, rest.end() if rest else at + len(word))
