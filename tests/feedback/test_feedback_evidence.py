@@ -60,6 +60,7 @@ def test_the_family_is_named_by_the_clearest_words(text: str, name: str) -> None
     "text",
     [
         "from now on run the formatter before you commit",
+        "From now on use pytest.",
         "never push straight to main, always open a pull request",
         "I prefer small functions over long ones",
         "whenever you add a route, update the api docs",

@@ -13,6 +13,7 @@ from ijfw_plugins.signals_feedback.tables import Table
 # The first that holds names the family: an explicit scope proves more than a lone "every".
 FAMILIES = ("scope", "consent", "noted", "place", "habit", "always", "address")
 OF_WORK = frozenset({"scope", "place", "habit", "always"})  # a product may have these as well
+SHORT_IS_WEAK = frozenset({"preference", "correction"})  # "from now on use uv" says it all
 ASIDE = "aside"  # said beside other things, in jest, of other people or of the product
 WISH = "wish"  # meant to last, but maybe by the product: no word is of an agent's work
 SHAPE = "shape"  # nothing but the shape of the clause
@@ -70,7 +71,7 @@ def _aside(
     words = sum(clause.plain.count(" ") + 1 for clause in clauses)
     if words > MOST_WORDS or len(clauses) > MOST_CLAUSES:
         return True
-    if kind != "decision" and statement.isascii() and len(statement.split()) < LEAST_WORDS:
+    if kind in SHORT_IS_WEAK and statement.isascii() and len(statement.split()) < LEAST_WORDS:
         return True
     plain = clauses[place].plain
     if table.guard("proof_doubt", plain) or _ends_in_task(plain, table):
