@@ -189,6 +189,30 @@ def test_an_answer_is_found_by_its_question(place: Any, ids: Ids) -> None:
     assert found == ["a", "q"]
 
 
+def test_what_is_asked_about_an_entry_is_answered_two_places_after_it(place: Any, ids: Ids) -> None:
+    place.write(
+        memory("s", "Noor: The banner of the harbour page got a new look.", session="s1"),
+        memory("q", "Piet: How was it?", session="s1", day=1),
+        memory("a", "Noor: Teal, far too loud.", session="s1", day=2),
+        memory("z", "Piet: Lunch?", session="s1", day=3),
+    )
+    found = ids(place.open(), "banner of the harbour page")
+    assert found.index("a") < found.index("z") if "z" in found else "a" in found
+
+
+def test_who_speaks_counts_where_the_question_names_them(place: Any) -> None:
+    place.write(
+        memory("n", "Noor: I asked Piet to move the nightly backup.", session="s1"),
+        memory("p", "Piet: I asked Noor to move the nightly backup.", session="s2", day=-1),
+        memory("m", "unrelated", session="s2", day=2),
+        memory("o", "unrelated too", session="s1", day=2),
+    )
+    best = recall.search(place.open(), "What about the nightly backup did Piet move?")
+    assert [hit.entry.id for hit in best[:2]] == ["p", "n"]
+    assert best[0].parts["speaker"] > 0
+    assert "speaker" not in best[1].parts
+
+
 def test_a_name_leads_to_what_the_question_does_not_say(place: Any, ids: Ids) -> None:
     filler = [memory(f"f{n}", f"note {n} about the weather of day {n}") for n in range(20)]
     place.write(

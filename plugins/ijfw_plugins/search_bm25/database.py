@@ -75,6 +75,12 @@ _STEPS = (
     DELETE FROM files; DELETE FROM docs; DELETE FROM tags; DELETE FROM terms;
     DELETE FROM postings; DELETE FROM places; DELETE FROM meta WHERE key != 'mark';
     """,
+    # Who speaks is in `places`; memory is read again.
+    """
+    DELETE FROM files; DELETE FROM docs; DELETE FROM tags; DELETE FROM terms; DELETE FROM asks;
+    DELETE FROM answers; DELETE FROM postings; DELETE FROM places;
+    DELETE FROM meta WHERE key != 'mark';
+    """,
 )
 SCHEMA = len(_STEPS)
 

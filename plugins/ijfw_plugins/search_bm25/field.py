@@ -13,6 +13,7 @@ from ijfw_plugins.search_bm25.question import Term
 NEAR, FAR = 0.3, 0.15  # weight of the words of an entry one and two places before
 AFTER = 0.5  # of that, the weight of one that comes after: fewer texts are about what follows
 BESIDE = 0.75  # of its score that an entry keeps that only its neighbours speak for
+ASKED = 0.15  # what the weight of one two places before gains where a question stands between
 _TENTHS = 10  # of a word, in which sizes are kept
 
 Words = dict[int, list[tuple[int, float]]]  # entry -> (place of the term, weighted frequency)
@@ -21,7 +22,7 @@ Words = dict[int, list[tuple[int, float]]]  # entry -> (place of the term, weigh
 def words_of(everyone: Mapping[int, Place], lists: Sequence[Postings]) -> Words:
     """The question's terms that stand in these entries and in those beside them."""
     numbers = set(everyone)
-    for before, after, _, _, _ in everyone.values():
+    for before, after, *_ in everyone.values():
         numbers.add(before)
         numbers.add(after)
     numbers.discard(0)
@@ -54,7 +55,7 @@ def scored(
     weights = [term.weight * (K1 + 1) / total for term in terms]
     least, longer = K1 * (1 - B), K1 * B / average / _TENTHS
     short = SHORT * average * _TENTHS
-    for number, (before, after, size, _, _) in everyone.items():
+    for number, (before, after, size, *_) in everyone.items():
         mine = words.get(number, ())
         norm = least + longer * (size if size > short else short)
         own = 0.0
@@ -82,8 +83,10 @@ def _around(
     found = []
     if before in words:
         found.append((NEAR, words[before]))
-    if before in everyone and (far := everyone[before][0]) in words:
-        found.append((FAR, words[far]))
+    if before in everyone:
+        far, _, _, _, asks, _ = everyone[before]
+        if far in words:
+            found.append((FAR + ASKED if asks else FAR, words[far]))
     if after in words:
         found.append((NEAR * AFTER, words[after]))
     if after in everyone and (far := everyone[after][1]) in words:

@@ -23,7 +23,7 @@ from ijfw_plugins.search_bm25.watch import State
 Key = tuple[str, str]  # base folder, path in it
 _REMEMBERED = 50_000  # entries of a tier whose digests are kept from one writing to the next
 
-WORDS = "2"  # of the rules that make terms; another value in the file makes it anew
+WORDS = "3"  # of the rules that make terms; another value in the file makes it anew
 
 
 class Index:

@@ -19,7 +19,6 @@ FLOOR = 0.05  # coverage below which an entry only shares a common word with the
 FEW = 50  # entries; in a smaller memory it says little that a word is common
 SURE = 0.1  # score from which the coverage need not be looked at
 KNOWN = 0.3  # share of the question's weight below which memory does not know what is asked
-BESIDE = 0.75  # of its score that an entry keeps that only its neighbours speak for
 HOP = 0.3  # share of its score that an answer hands on to entries with a name from it
 _HOPPED = 3  # answers that hand on
 _HOP_TERMS = 6  # names taken from them

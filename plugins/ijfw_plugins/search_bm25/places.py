@@ -8,16 +8,16 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from struct import Struct
 
-SPAN = 512  # entries a row: small, so that an insert rewrites little (10 KiB)
-_KEPT = 512  # rows in memory, 5 MiB
-_FORM = Struct("<IIIdB")
+SPAN = 512  # entries a row: small, so that an insert rewrites little (12 KiB)
+_KEPT = 512  # rows in memory, 6 MiB
+_FORM = Struct("<IIIdBH")
 _at = _FORM.unpack_from
 
 # Number of the entry before and of the one after it in its session (0 = none), weighted words in
-# tenths, seconds since 1970, share of the words that are a question (of WHOLE). All zero: such an
-# entry is not shown.
-Place = tuple[int, int, int, float, int]
-NOWHERE: Place = (0, 0, 0, 0.0, 0)
+# tenths, seconds since 1970, share of the words that are a question (of WHOLE), mark of who speaks.
+# All zero: such an entry is not shown.
+Place = tuple[int, int, int, float, int, int]
+NOWHERE: Place = (0, 0, 0, 0.0, 0, 0)
 WHOLE = 255
 
 

@@ -19,17 +19,20 @@ from ijfw_plugins.search_bm25.places import WHOLE, Place
 from ijfw_plugins.search_bm25.postings import K1, PART, Postings, impacts
 from ijfw_plugins.search_bm25.question import Question, Term
 from ijfw_plugins.search_bm25.update import PARTS, decode
+from ijfw_plugins.search_bm25.words import mark
 
 _TABLE = 300  # entries of a list for which a table of scores pays off
 _WORTH = 1000  # entries of a list that is worth a look whether it can be left out
 LEADING = 16  # entries whose neighbours may answer in their place
 ASKS = 0.2  # of its score that a question loses whose answer follows it
+SPOKE = 0.1  # of its score that an entry gains whose speaker the question names
 LED = 0.5  # of the best score that such an entry has; beside a poor answer stands noise
 _AT_ONCE = 64  # parts read in one statement
 _SORTED = 1000  # entries
 
 
-_Row = tuple[float, int, float, float]  # score, number, for its own words, for its neighbours
+# Score, number; of the score for its own words, for its neighbours, as a question, for who speaks.
+_Row = tuple[float, int, float, float, float, float]
 
 
 class Found:
@@ -108,7 +111,7 @@ class Ranker:
         if linked:
             rows = self._in_sessions(scores, best, linked, everyone)
         else:
-            rows = [(scores[n] / self._total, n, scores[n] / self._total, 0.0) for n in best]
+            rows = [(s := scores[n] / self._total, n, s, 0.0, 0.0, 0.0) for n in best]
         if 0 < few < len(rows):
             rows.sort(reverse=True)
             least = rows[few - 1][0] - tie * rows[0][0]
@@ -127,15 +130,21 @@ class Ranker:
         leading = [n for n in linked[:LEADING] if scores[n] >= least]
         beside = {n for one in leading for n in everyone[one][:2] if n} - everyone.keys()
         everyone |= self.places.of(beside)
+        answers = {everyone[n][1] for n in beside if everyone[n][4]} - everyone.keys() - {0}
+        everyone |= self.places.of(answers)
+        beside |= answers
         words = field.words_of(everyone, self._lists)
+        named = {mark(term.text) for term in self.question.terms}
         rows: list[_Row] = []
         for n, own, more in field.scored(
             everyone, words, self.question.terms, self.average, self._total
         ):
             if own + more > 0 and (n not in beside or self.admits(n)):
-                _, after, _, _, asks = everyone[n]
-                lost = ASKS * asks / WHOLE if asks and after else 0.0
-                rows.append(((own + more) * (1.0 - lost), n, own, more))
+                _, after, _, _, asks, speaker = everyone[n]
+                score = own + more
+                lost = -ASKS * asks / WHOLE * score if asks and after else 0.0
+                spoke = SPOKE * score if speaker in named else 0.0
+                rows.append((score + lost + spoke, n, own, more, lost, spoke))
         return rows
 
     def admits(self, number: int) -> bool:
@@ -247,10 +256,9 @@ def _in_two(asked: Sequence[tuple[Term, Postings]]) -> set[int]:
 
 
 def _found(row: _Row, place: Place) -> Found:
-    score, n, own, more = row
-    parts = {"words": own, "neighbours": more} if more else {"words": own}
-    if score != own + more:
-        parts["asks"] = score - own - more
+    score, n, *values = row
+    names = ("words", "neighbours", "asks", "speaker")
+    parts = {name: part for name, part in zip(names, values, strict=True) if part}
     return Found(n, place[3], score, parts)
 
 

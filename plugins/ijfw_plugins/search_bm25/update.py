@@ -202,7 +202,7 @@ class Update:
             for term, weight in found.weights.items():
                 self._new[term][number] = code(weight, length)
             age, share = _seconds(entry.stored) or 0.0, round(found.share * WHOLE)
-            places[number] = (0, 0, round(found.size * 10), age, share)
+            places[number] = (0, 0, round(found.size * 10), age, share, found.speaker)
             asks += [(number, " ".join(found.asks))] if found.asks else []
             tags += ((tag.lower(), number) for tag in entry.tags)
             self._sessions[entry.session] = None

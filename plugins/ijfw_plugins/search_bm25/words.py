@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import NamedTuple
+from zlib import crc32
 
 from ijfw_core.text import CUT, tokens
 from ijfw_hookspecs import Entry
@@ -58,6 +59,7 @@ _DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 # How much a word counts, by where it stands; a summary names the object of a memory.
 SUMMARY, TAGS, CONTENT, REASON = 1.6, 1.2, 1.0, 0.5
 ANSWERED = 2.0  # a word of the question that the entry before ends with: what is said is about it
+LEAST_SHARE = 0.005  # of a question of stop words alone, such as "How was it?": not 0 in a byte
 _LONGEST_QUESTION = 600  # characters
 _LABEL = re.compile(r"[A-Z][\w'-]{0,30}(?: [A-Z][\w'-]{0,30})?: ")  # who speaks, or "Question: "
 _SENTENCE_END = re.compile(r"[.!?…]\s|[。\n]")
@@ -69,7 +71,8 @@ class Doc(NamedTuple):
     weights: dict[str, float]  # term -> how often it stands there, weighted by field
     size: float  # sum of the weights, dates left out
     asks: tuple[str, ...]  # the terms of the question that it ends with
-    share: float  # of its words that are in that question
+    share: float  # of its words that are in that question; some where it is one of stop words
+    speaker: int  # mark of the name that it begins with ("Noor: Done."), 0 = of none
 
 
 class Window(NamedTuple):
@@ -126,9 +129,18 @@ def doc(entry: Entry) -> Doc:
     for term in stamps(entry.stored):
         weights[term] = 1.0
     text = content or entry.summary
-    asks = terms(question(text))
-    share = len(asks) / max(len(terms(_LABEL.sub("", text, count=1))), 1) if asks else 0.0
-    return Doc(weights, size, tuple(asks), min(share, 1.0))
+    label = _LABEL.match(text)
+    asked = question(text)
+    asks = terms(asked)
+    share = len(asks) / max(len(terms(text[label.end() :] if label else text)), 1)
+    named = terms(label[0])[:1] if label else ()
+    share = max(min(share, 1.0), LEAST_SHARE) if asked else 0.0
+    return Doc(weights, size, tuple(asks), share, mark(named[0]) if named else 0)
+
+
+def mark(term: str) -> int:
+    """A number of 1..65535 for a term, for what need not know terms apart for certain."""
+    return crc32(term.encode("utf-8", "surrogatepass")) & 0xFFFF or 1
 
 
 def answer(found: Doc, asked: Iterable[str]) -> dict[str, float]:
