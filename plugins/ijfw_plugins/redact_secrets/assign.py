@@ -38,7 +38,7 @@ _PLAIN = lazy(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*
 # A word, a dotted name or a call in lower case: no secret, whatever its name.
 _DULL = lazy(
     r"(?!string\(\d)[A-Za-z_$]?[a-z_.-]*+(?:\((?!(?:[a-z]{1,10}=)?\\*[\"'])|[\s,;)\]}\\]"
-    r"|\[(?!\]byte)|\Z)"
+    r"|\[(?!\]byte|[\"'])|\Z)"
     r"|(?![\"']\\+[\"'])\\*(\"|')[A-Za-z_]?[a-z_. -]*+\\*\1(?!\1)"
 )
 _MAYBE_WORDS = lazy(r"\\*[\"']?[a-z]{8,64}(?![\w(.-])|\\*[\"'](?:[a-z]{3,9}[ -]){3}")

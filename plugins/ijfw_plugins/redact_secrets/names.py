@@ -85,7 +85,8 @@ _NOT_KEY = _set(
     "property attribute param header natural surrogate business candidate super alternate "
     "locale string resource metric trace log job task queue topic channel thread user "
     "request response correlation transaction batch public pub rate limit feature flag menu "
-    "nav section recv receive test cert certificate verification verify verifying ssh dedup"
+    "nav section recv receive test cert certificate verification verify verifying ssh dedup "
+    "restore input saved matched"
 )
 _STRONG_KEY = _set(
     "api access secret private auth signing signature encryption encrypt decryption master "

@@ -15,7 +15,16 @@ from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.validators import VALIDATORS
 from ijfw_plugins.redact_secrets.values import entropy
 
-FAMILIES = ("prefix", "prefix_more", "prefix_rest", "structure", "context", "commands", "calls", "tools")
+FAMILIES = (
+    "prefix",
+    "prefix_more",
+    "prefix_rest",
+    "structure",
+    "context",
+    "commands",
+    "calls",
+    "tools",
+)
 FOLDER = os.path.dirname(__file__)
 COPY = "built_in.json"  # parsing TOML costs more than starting the interpreter
 USER_TIMEOUT = 0.5  # seconds a user rule may take on one text; then the text is withheld
