@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ijfw_core.text import one_line
 from ijfw_hookspecs import Entry, Hit, Query
-from ijfw_plugins.search_bm25 import words
+from ijfw_plugins.search_bm25 import breadth, words
 from ijfw_plugins.search_bm25.question import Question, Term, normal, rarity
 from ijfw_plugins.search_bm25.rank import Found, Ranker
 from ijfw_plugins.search_bm25.update import decode
@@ -75,6 +75,8 @@ def hits(ranker: Ranker, query: Query, over: frozenset[int]) -> list[Hit]:
     found = _sorted([*best, *rest, *more], over)
     least = TAIL * max((one.score for one in found), default=0.0)
     found = _diverse(ranker, [one for one in found if one.score >= least], want)
+    if want > breadth.FIRST:
+        found = breadth.widened(ranker, found, over, want)
     stems = [term.text for term in question.terms]
     return [_hit(ranker, one, stems) for one in found]
 
