@@ -232,14 +232,14 @@ def _renamed(a: Note, b: Note) -> str:
     kept = len(a.all_stems & b.all_stems)  # no clause of b has more of them
     if not kept or kept < FRAME * (len(a.all_stems) - SLOT):
         return ""
-    added = bool(b.texts & words()["cues"])
-    found = _slot(a.plain, b.plain, added)
+    added, code = bool(b.texts & words()["cues"]), a.code | b.code
+    found = _slot(a.plain, b.plain, added, code)
     if found or len(a.clauses) > 1 or not 1 < len(b.clauses) <= MAX_CLAUSES:
         return found
-    return next(filter(None, (_slot(a.plain, clause, added) for clause in b.clauses)), "")
+    return next(filter(None, (_slot(a.plain, clause, added, code) for clause in b.clauses)), "")
 
 
-def _slot(x: list[Word], y: list[Word], announced: bool) -> str:
+def _slot(x: list[Word], y: list[Word], announced: bool, code: frozenset[str] = frozenset()) -> str:
     stems = {w.stem for w in x if w.stem}
     kept = stems & {w.stem for w in y}
     # Notes are aligned only where enough would be left beside the largest slot.
@@ -252,13 +252,14 @@ def _slot(x: list[Word], y: list[Word], announced: bool) -> str:
         return ""
     gone, come, start, end = slots[0]
     old, new = _content(gone), _content(_head(come))
-    if not _alike(old, new) or not _same_lead(gone, come):
+    if not _alike(old, new) or not _same_lead(gone, come) or _done(old, come):
         return ""
     lost = [w for op, i, j, *_ in ops if op == "delete" for w in _content(x[i:j])]
     added = [w for op, *_, k, m in ops if op == "insert" for w in _content(y[k:m])]
     if lost or (added and not announced):
         return ""
-    if not _versions(old, new) and not _may_change(x[:start], x[end:], gone):
+    free = _versions(old, new) or _commands(gone, come, x[end:], code)
+    if not free and not _may_change(x[:start], x[end:], gone):
         return ""
     if len(kept) < FRAME * (len(stems) - len(old)):
         return ""
@@ -283,6 +284,12 @@ def _versions(old: list[Word], new: list[Word]) -> bool:
     return bare[0] == bare[1] and any(c.isalpha() for c in bare[0]) and "0" in bare[0]
 
 
+def _commands(gone: list[Word], come: list[Word], after: list[Word], code: frozenset[str]) -> bool:
+    """Whether one program takes the place of another in front of the same arguments."""
+    words_of_code = [w.raw in code for w in (*gone, *come, *after[:1])]
+    return len(gone) == len(come) == 1 and len(words_of_code) == 3 and all(words_of_code)
+
+
 def _same_lead(gone: list[Word], come: list[Word]) -> bool:
     """Whether both values are led by a little word ("built with X", "moved to Y"), or none is."""
     cues = words()["cues"]
@@ -296,6 +303,12 @@ def _same_lead(gone: list[Word], come: list[Word]) -> bool:
     if all(led) and any(h[0].text not in words()["tie"] | words()["auxiliary"] for h in heads if h):
         return heads[0][0].text == heads[1][0].text
     return led[0] == led[1] or come[0].name or bool(come[0].number)
+
+
+def _done(old: list[Word], come: list[Word]) -> bool:
+    """Whether something else is done with a thing, and more is said of that: another fact."""
+    new = _content(come)
+    return len(new) > len(old) == 1 and _participle(old[0]) and _participle(new[0])
 
 
 def _participle(word: Word) -> bool:
@@ -320,13 +333,13 @@ def _head(found: list[Word]) -> list[Word]:
 def _may_change(before: list[Word], after: list[Word], gone: list[Word]) -> bool:
     """Whether the changed word is what the note says of its subject, not the subject itself."""
     table = words()
-    if any(w.text == "only" for w in before[-2:]):
-        return True  # "only admins may": one thing at a time
+    if _is_only(before) or (len(after) > 1 and after[-1].text in ("first", "last")):
+        return True  # "only admins may", "lists drafts first": one thing at a time
     if not any(w.stem or w.text in table["tie"] for w in before):
         # The subject changed: another fact, unless the rest names a role that one thing has.
         first, second = ([w.text for w in after[:2]] + ["", ""])[:2]
         if first in words()["roles"]:
-            return second in ("the", "our", "all", "every")
+            return second in ("the", "our", "all", "every") or first in ("approve", "own", "lead")
         if first not in ("is", "are"):
             return False
         return second in ("the", "our", "used", "a", "an")
@@ -342,6 +355,19 @@ def _may_change(before: list[Word], after: list[Word], gone: list[Word]) -> bool
     verb = next((w.text for w in reversed(before) if w.text not in table["filler"]), "")
     inner = {w.text for w in gone}
     return verb not in table["open"] and not inner & table["open"]
+
+
+def _is_only(before: list[Word]) -> bool:
+    """Whether "only" stands just in front, or leads to it: "only members of the"."""
+    if any(w.text == "only" for w in before[-2:]):
+        return True
+    lead = [w.text for w in before[-2:] if w.text != "the"]
+    return (
+        before[:1] != []
+        and before[0].text == "only"
+        and len(before) <= 4
+        and lead[-1] in ("in", "of", "from", "with", "at", "for", "on")
+    )
 
 
 def _is_label(before: list[Word], after: list[Word], *, named: bool) -> bool:

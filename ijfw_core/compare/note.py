@@ -8,6 +8,7 @@ from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from ijfw_core.compare.stamps import labels, unstamped, visible
 from ijfw_core.text import strip_redactions
 
 MAX_CHARS = 6000  # of a note that are compared: a summary, 4 KB of content and some room
@@ -24,12 +25,6 @@ _MARK = re.compile('[*`"“”«»_]')
 _MARKS = re.compile(r"[*`\"“”«»]+|(?<![^\W_])_+|_+(?![^\W_])")
 _CODE = re.compile(r"(`{1,3})([^`\n]{1,200})\1")
 _CODE_WORD = re.compile(r"\w+")
-_BULLET = re.compile(
-    r"\s*(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\[[ xX]\]\s+|#{1,6}\s+|\d{1,3}[.)]\s+|>\s+)"
-)
-_DAY = r"20\d\d-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?(?:Z|[+-]\d\d:?\d\d)?"
-_STAMP = re.compile(rf"\s*[\[(]?{_DAY}[\])]?\s*[:,–—-]?\s*")
-_END_STAMP = re.compile(rf"\s*(?:[\[(]{_DAY}[\])]|,\s*{_DAY})\s*\.?\s*\Z")
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 _NUMBER = re.compile(r"v?(\d[\d.,:]*)([a-z%]*)\Z")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
@@ -83,6 +78,11 @@ def opposite_words() -> frozenset[str]:
 
 
 @cache
+def _labels() -> re.Pattern[str]:
+    return labels(words()["labels"])
+
+
+@cache
 def _variants() -> dict[str, str]:
     return {word: group[0] for group in words()["same"] for word in group[1:]}
 
@@ -90,6 +90,19 @@ def _variants() -> dict[str, str]:
 @cache
 def _units() -> dict[str, str]:
     return {word: unit for unit, group in words()["units"].items() for word in group}
+
+
+@cache
+def _counters() -> dict[str, str]:
+    """What stands behind a number: the units, and long ones with letters swapped or doubled."""
+    slips = {
+        slip: unit
+        for word, unit in _units().items()
+        for n in range(1, len(word) - 1)
+        for slip in (word[: n + 1] + word[n:], word[:n] + word[n + 1] + word[n] + word[n + 2 :])
+        if len(word) > 5
+    }
+    return slips | _units()
 
 
 @cache
@@ -107,6 +120,13 @@ def opposites() -> dict[str, tuple[int, ...]]:
     return found
 
 
+@cache
+def light_words() -> frozenset[str]:
+    """The words that add nothing, and articles of other languages, which may be names."""
+    found: frozenset[str] = words()["filler"] | words()["articles"]
+    return found
+
+
 _NO_WORDS: frozenset[str] = frozenset()
 
 
@@ -115,8 +135,7 @@ class Note:
 
     def __init__(self, text: str) -> None:
         text = unicodedata.normalize("NFKC", strip_redactions(text[:MAX_CHARS])).strip()
-        text = text.replace("’", "'")
-        text, self.stamp = _unstamped(text)
+        text, self.stamp = unstamped(visible(text.replace("’", "'")), _labels())
         self.code = _code(text) if "`" in text else _NO_WORDS
         if _MARK.search(text):
             text = _MARKS.sub(" ", text)
@@ -130,8 +149,12 @@ class Note:
     @cached_property
     def strict(self) -> list[Word]:
         """The words that count where two notes should be the same."""
-        filler = words()["filler"]
-        return [word for word in self.plain if word.text not in filler]
+        light, filler = light_words(), words()["filler"]
+        return [
+            word
+            for word in self.plain
+            if word.text not in light or (word.name and word.text not in filler)
+        ]
 
     @cached_property
     def joined(self) -> str:
@@ -223,25 +246,6 @@ class Note:
         return set[int]().union(*starts)
 
 
-def _unstamped(text: str) -> tuple[str, str]:
-    """A note without bullets, a date stamp and labels in front; (text, stamp at its end)."""
-    labels = words()["labels"]
-    for _ in range(4):
-        for pattern in (_BULLET, _STAMP):
-            match = pattern.match(text)
-            if match and match.end() < len(text):
-                text = text[match.end() :]
-        bare = text.lstrip("*_ ")
-        label, colon, rest = bare.partition(":")
-        if not colon or label.strip("*_ ").lower() not in labels or not rest.strip("*_ "):
-            break
-        text = rest.lstrip("*_ ")
-    end = _END_STAMP.search(text, max(len(text) - 60, 0))
-    if end and end.start():
-        return text[: end.start()], end.group().strip(" .,([])")
-    return text, ""
-
-
 def _code(text: str) -> frozenset[str]:
     """The words between backticks."""
     found = " ".join(code for _, code in _CODE.findall(text))
@@ -268,17 +272,26 @@ def _split(token: str) -> tuple[str, ...]:
 
 
 def _words(tokens: list[str]) -> list[Word]:
-    units = _units()
+    units = _counters()
     found: list[Word] = []
     first = True
+    counted = False  # the unit of a number is part of it: "25 MB" is "25MB"
     following = [*map(str.lower, tokens[1:]), ""]
-    for token, after in zip(tokens, following, strict=False):
+    for place, (token, after) in enumerate(zip(tokens, following, strict=False)):
         if token in _POINTS:
             first = first or token in ".!?\n:;"
             found.append(_POINT_WORDS[token])
             continue
+        if counted:
+            counted = False
+            continue
+        if after == "\n" and token[0].isdecimal():  # a wrapped line
+            after = following[place + 1]
         make = _known_word if len(token) <= _ORDINARY else _word
+        if token in ("US", "us") and found and found[-1].text == "the":
+            token = "USA"
         found.append(make(token, after if after in units else "", first))
+        counted = after in units and found[-1].unit == units[after]
         first = False
     return found
 
@@ -309,11 +322,12 @@ def _number(lower: str, following: str) -> tuple[str, str]:
     match = _NUMBER.match(lower) if digit else None
     if match and (not match.group(2) or match.group(2) in _units()):
         value = _THOUSANDS.sub("", match.group(1)).replace(",", ".").rstrip(".:")
-        return value, _units().get(match.group(2) or following, "")
+        return value, _counters().get(match.group(2) or following, "")
     value = words()["numbers"].get(lower, "")
-    if not value and lower in ("one", "a", "an") and following in _units() and len(following) > 2:
+    one = lower in ("one", "a", "an") and len(following) > 2
+    if not value and one and following in _counters():
         value = "1"
-    return value, _units().get(following, "") if value else ""
+    return value, _counters().get(following, "") if value else ""
 
 
 def _is_name(token: str, first: bool) -> bool:
@@ -369,6 +383,7 @@ def _parts(found: list[Word]) -> Iterable[Part]:
     """
     table = words()
     pairs = zip(found, [*found[1:], None], strict=True)
+    last = ""
     stems: list[str] = []
     denied = supposed = preferred = False
     for word, after in pairs:
@@ -383,11 +398,14 @@ def _parts(found: list[Word]) -> Iterable[Part]:
             supposed = text in _IFS or (supposed and text in _SPLITS)
             stems, denied = [], bool(turns)
         elif phrase == "out of" or (
-            text in table["negators"] and not (word.name and text == "none")
+            text in table["negators"]
+            and not (word.name and text == "none")
+            and (text != "against" or last in table["opposing"])
         ):
             denied = not denied
         elif word.stem:
             stems.append(word.stem)
+        last = text
     if not supposed:
         yield Part(frozenset(stems), denied)
 

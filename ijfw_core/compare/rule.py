@@ -8,7 +8,7 @@ from functools import cache
 
 from ijfw_core.compare import Verdict
 from ijfw_core.compare.changes import MAX_WORDS, change, cover, opcodes
-from ijfw_core.compare.note import Note, Word, base_of, opposites, words
+from ijfw_core.compare.note import Note, Word, base_of, light_words, opposites, words
 
 NEAR_COVER = 0.5
 NEAR_SHINGLES = 0.5  # measured: paraphrases of news sentences lie above it, other notes below
@@ -44,16 +44,20 @@ def _same(a: Note, b: Note) -> str:
         return ""
     if a.joined == b.joined:
         return "same words"
+    if (a.code or b.code) and not (a.texts ^ b.texts).isdisjoint(a.code | b.code):
+        return ""  # the program `just` is no filler
     if a.strict_texts == b.strict_texts:
         return "same words" if a.strict else ""
     if len(b.core) >= CORE_FROM and not _odd(a, b) and b.core_words <= a.texts and a.core == b.core:
         return "same content in the same order"
-    return _slip(a, b)
+    return _slip(a, b) or _moved(a, b)
 
 
 def _odd(a: Note, b: Note) -> bool:
-    """Whether a word without content stands in one of them that is more than a filler."""
-    return not (a.texts ^ b.texts) <= words()["filler"]
+    """Whether what differs is more than a filler, or words that tie stand in another order."""
+    if not (a.texts ^ b.texts) <= light_words():
+        return True
+    return [w.text for w in a.plain if w.stem] != [w.text for w in b.plain if w.stem]
 
 
 def _slip(a: Note, b: Note) -> str:
@@ -88,10 +92,62 @@ def _slip(a: Note, b: Note) -> str:
     return "same but for " + ("a typing error" if typos else "a word that adds nothing")
 
 
+def _moved(a: Note, b: Note) -> str:
+    """Whether a part of one note stands at its other end, or its two halves are exchanged."""
+    if a.all_stems != b.all_stems or len(a.plain) > MAX_WORDS:
+        return ""
+    if not words()["ordering"].isdisjoint(a.texts | b.texts):
+        return ""
+    (x, cuts_x), (y, cuts_y) = _flow(a), _flow(b)
+    if x == y:
+        return "same parts" if cuts_x == cuts_y else ""
+    size = len(x)
+    for place, text in enumerate(y):
+        if not place or text != x[0] or len(y) != size or y[place:] + y[:place] != x:
+            continue
+        # What is in front of one note, up to `at`, is at the end of the other.
+        at = size - place
+        if _leads(x[:at], cuts_x) and _whole(place, cuts_y):
+            return "same parts in another order"
+        if _leads(y[:place], cuts_y) and _whole(at, cuts_x):
+            return "same parts in another order"
+        if cuts_x == {at} and cuts_y == {place} and _denies(x[:at]) != _denies(x[at:]):
+            return "same halves in another order"
+    return ""
+
+
+def _flow(note: Note) -> tuple[list[str], set[int]]:
+    """Its strict words, and before which of them a point or an "and" stands."""
+    light = light_words() - words()["leading"]
+    texts: list[str] = []
+    cuts: set[int] = set()
+    for word in note.words:
+        if word.text in ("and", "but") or not word.raw + word.number:
+            cuts.add(len(texts))
+        elif word.text not in light:
+            texts.append(word.text)
+    return texts, cuts - {0, len(texts)}
+
+
+def _leads(part: list[str], cuts: set[int]) -> bool:
+    """Whether the words in front of a note are one part of when, where or for what."""
+    inside = any(cut < len(part) for cut in cuts)
+    return len(part) > 1 and part[0] in words()["leading"] and not inside
+
+
+def _whole(end: int, cuts: set[int]) -> bool:
+    """Whether all that stands before the last part of a note is what that part is said of."""
+    return end in cuts or not any(cut < end for cut in cuts)
+
+
+def _denies(part: list[str]) -> bool:
+    return not words()["negators"].isdisjoint(part)
+
+
 def _other_name(a: Note, b: Note) -> str:
     """Why notes of the same words differ: "request" is not "requests", "only Anna" not "Anna"."""
     changed = a.texts ^ b.texts
-    if 0 < len(changed) <= LIMITS and changed <= words()["limits"]:
+    if 0 < len(changed) <= LIMITS and changed <= words()["limits"] and changed != {"and"}:
         return f"{' and '.join(sorted(changed))} in one of them"
     if len(a.plain) != len(b.plain) or changed:
         return ""
@@ -127,7 +183,10 @@ def _is_typo(x: Word, y: Word) -> bool:
         return False
     if x.first and y.first:
         return False  # a capital there says nothing: it may be a name
-    short, long = sorted((x.raw, y.raw), key=len)
+    (head, tail), (lead, rest) = (w.raw.rpartition("'")[::2] for w in (x, y))
+    if head != lead:
+        return False
+    short, long = sorted((tail, rest), key=len)
     if len(short) < 5 or not (short + long).isalpha() or base_of(long) == short:
         return False
     if {x.text, y.text} <= opposites().keys() or frozenset((x.raw, y.raw)) in _confused():

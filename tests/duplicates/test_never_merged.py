@@ -45,6 +45,12 @@ UPDATES = (
     ("Durations in the report are in days", "Durations in the report are in weeks"),
     ("Die Frist beträgt drei Tage.", "Die Frist beträgt fünf Tage."),
     ("Staging mirrors production.", "Production mirrors staging."),
+    ("Check types with `tox types`.", "Check types with `nox types`."),
+    ("Only accounts in the US pay duties.", "Only accounts in the EU pay duties."),
+    ("Mirko approves database access.", "Selma approves database access."),
+    ("The inbox shows pinned threads first.", "The inbox shows unread threads first."),
+    ("The report prints the mean duration.", "The report prints the median duration."),
+    ("Exports run within 25 MB of memory.", "Exports run within 25GB of memory."),
 )
 
 
@@ -69,6 +75,18 @@ def test_one_changed_word_is_never_a_duplicate(pair: tuple[str, str]) -> None:
     first, second = pair
     assert compare(first, second).verdict != "duplicate"
     assert compare(second, first).verdict != "duplicate"
+
+
+def test_what_is_checked_against_a_thing_is_not_denied() -> None:
+    first = "Tokens are checked with the public key, not the shared secret."
+    second = "Check tokens against the public key rather than the shared secret."
+    assert compare(first, second).verdict != "update"
+    assert compare("We decided for Kafka.", "We decided against Kafka.").verdict == "update"
+
+
+def test_something_else_done_with_a_thing_is_another_fact() -> None:
+    answer = compare("Fonts are bundled.", "Fonts are subsetted by fonttools in the release.")
+    assert answer.verdict != "update"
 
 
 def test_a_hyphen_more_is_the_same_note() -> None:

@@ -1,0 +1,84 @@
+"""What stands around a note and is no part of what it says: bullets, dates, labels, tags."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
+_ISO = (
+    r"20\d\d[-/]\d\d[-/]\d\d"
+    r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?(?:Z|[+-]\d\d:?\d\d)?(?![-./]?\w)"
+)
+_LOCAL = (
+    rf"(?:\d\d?[./]\d\d?[./]20\d\d|{_MONTH} \d\d?(?:st|nd|rd|th)?,? 20\d\d"
+    rf"|\d\d?(?:st|nd|rd|th|\.)? {_MONTH},? 20\d\d)(?!\w)"
+)
+_DAY = rf"(?:{_ISO}|{_LOCAL})"
+_BULLET = re.compile(
+    r"\s*(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\[[ xX]\]\s+|#{1,6}\s+|\d{1,3}[.)]\s+|>\s+)"
+)
+# A bare date of which something is said ("2026-05-01 is the freeze") is no stamp.
+_STAMP = re.compile(
+    rf"\s*[*_]{{0,3}}(?:[\[(]{_DAY}[\])]|{_LOCAL}(?=[*_]{{0,3}}\s*[:–—-])"
+    rf"|{_ISO}(?!\s+(?:is|was|will|marks|ist|war)\b))[*_]{{0,3}}\s*[:,–—-]?[*_]{{0,3}}\s*"
+)
+_END_STAMP = re.compile(
+    rf"\s*(?:[\[(](?:(?:noted|added|recorded|seen|as of|date:) )?(?P<set>{_DAY})[\])]"
+    rf"|,\s*(?P<listed>{_ISO})|\s[–—-]{{1,2}}\s*(?P<dashed>{_DAY}))[*_]{{0,3}}\s*\.?\s*\Z"
+)
+_WRAPPED = re.compile(r"<(b|i|u|em|strong|code|mark|p|li|span)>(.*)</\1>\s*\Z", re.DOTALL | re.I)
+_OPENING = re.compile(
+    r"(?:(?:please|kindly) )?(?:(?:remember|note|keep in mind|bear in mind|be aware),? that"
+    r"|(?:remember|don't forget|do not forget|be sure|make sure) to)\s+(?=\S)",
+    re.IGNORECASE,
+)
+_MARKS = frozenset(":-–—])")
+HEAD = 64  # characters in which a date or a label in front of a note begins to end
+_HIDDEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
+_CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+_GLUED = re.compile(rf"(?<=[A-Za-z0-9%])(?=[{_CJK}])")
+
+
+def labels(names: Iterable[str]) -> re.Pattern[str]:
+    """The pattern of a label in front of a note: "Note:", "[decision]", "Please remember -"."""
+    found = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    name = rf"(?:(?:please|kindly|bitte|por favor) )?(?:{found})"
+    return re.compile(
+        rf"[*_ ]*(?:[\[(]{name}[\])][*_ ]*:?|{name}[*_ ]*(?::| [-–—](?= )))[*_\s]*(?=[^*_\s])",
+        re.IGNORECASE,
+    )
+
+
+def visible(text: str) -> str:
+    """A text without characters that nobody sees, its numbers apart from signs of Chinese."""
+    return text if text.isascii() else _GLUED.sub(" ", text.translate(_HIDDEN)).strip()
+
+
+def _likely(head: str, label: re.Pattern[str]) -> Iterator[re.Pattern[str]]:
+    """The patterns of which something stands in the first characters of a note."""
+    if not head[:1].isalpha():
+        yield _BULLET
+    if "20" in head:
+        yield _STAMP
+    if not _MARKS.isdisjoint(head):
+        yield label
+    if " that " in head or " to " in head:
+        yield _OPENING
+
+
+def unstamped(text: str, label: re.Pattern[str]) -> tuple[str, str]:
+    """A note without what stands around it; (text, the date at its end, "" without one)."""
+    wrapped = _WRAPPED.match(text) if text[:1] == "<" else None
+    if wrapped:
+        text = wrapped.group(2)
+    for _ in range(4):
+        before = text
+        for pattern in _likely(text[:HEAD], label):
+            match = pattern.match(text)
+            if match and match.end() < len(text):
+                text = text[match.end() :]
+        if text == before:
+            break
+    end = _END_STAMP.search(text, max(len(text) - 80, 0))
+    if end and end.start():
+        return text[: end.start()], end["set"] or end["listed"] or end["dashed"]
+    return text, ""
