@@ -89,6 +89,26 @@ def cap(text: str, limit: int, *, in_bytes: bool = False) -> str:
     return kept.rstrip() + CUT
 
 
+def cap_words(text: str, limit: int, *, in_bytes: bool = False) -> str:
+    """As `cap`, for a text that is redacted only after this: no word is cut in two.
+
+    Half of a token would be told, for no rule knows it. What counts as a word is a run of ASCII
+    without white space.
+
+    >>> cap_words("the key is abcdefghij", 18)
+    'the key is […]'
+    """
+    kept = cap(text, limit, in_bytes=in_bytes)
+    if kept == text:
+        return text
+    kept = kept.removesuffix(CUT)
+    end = len(kept)
+    if "!" <= text[end : end + 1] <= "~":
+        while end and "!" <= kept[end - 1] <= "~":
+            end -= 1
+    return kept[:end].rstrip() + CUT
+
+
 def clean(text: str) -> str:
     """Text as it may be stored: lone surrogates become U+FFFD, NUL goes, `\\r\\n` becomes `\\n`."""
     text = re.sub("[\ud800-\udfff]", "\ufffd", text)

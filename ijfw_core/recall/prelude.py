@@ -20,7 +20,16 @@ from ijfw_core.live import consent, greeting
 from ijfw_core.pipeline.redaction import WITHHELD
 from ijfw_core.project import Project
 from ijfw_core.recall import handoff, prompt_index
-from ijfw_core.text import MARK_CLOSE, MARK_OPEN, cap, format_time, one_line, tokens, wrap_memory
+from ijfw_core.text import (
+    MARK_CLOSE,
+    MARK_OPEN,
+    cap,
+    cap_words,
+    format_time,
+    one_line,
+    tokens,
+    wrap_memory,
+)
 from ijfw_hookspecs import Entry
 
 HANDOFF_SHARE = 3  # the handoff may take one part in so many of the budget
@@ -186,13 +195,17 @@ def _items(
         most = limit // HANDOFF_SHARE
         text = "\n".join(filter(None, map(one_line, current.content.split("\n"))))
         when = format_time(current.stored)[:16].replace("T", " ")
-        items.append(_Item("handoff", cap(f"({when} UTC)\n{text}", most, in_bytes=True), current))
+        items.append(
+            _Item("handoff", cap_words(f"({when} UTC)\n{text}", most, in_bytes=True), current)
+        )
     lines = [
         _Item(_section(entry), _line(entry, per_entry if related else MENTION), entry)
         for entry, related in ranked
     ]
     others = [
-        _Item("sessions", f"- {format_time(e.stored)[:10]} {cap(one_line(e.summary), 160)}", e)
+        _Item(
+            "sessions", f"- {format_time(e.stored)[:10]} {cap_words(one_line(e.summary), 160)}", e
+        )
         for e in stops
         if e is not current
     ][:SESSIONS]
@@ -214,7 +227,7 @@ def _line(entry: Entry, most: int) -> str:
         more = content.removeprefix(summary).lstrip(" .:")
         text = f"{summary}: {more}" if more else summary
     team = "(team) " if entry.tier == "team" else ""
-    return cap(f"- {team}{text}", most, in_bytes=True)
+    return cap_words(f"- {team}{text}", most, in_bytes=True)
 
 
 def _fitted(

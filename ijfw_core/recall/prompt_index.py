@@ -22,7 +22,7 @@ from ijfw_core.storage.roots import Roots
 from ijfw_core.text import (
     MARK_CLOSE,
     MARK_OPEN,
-    cap,
+    cap_words,
     clean,
     digest,
     escape_marks,
@@ -218,7 +218,7 @@ def _line(entry: Entry, most: int) -> str:
         more = ""
     whose = f"team {entry.kind}" if entry.tier == "team" else entry.kind
     text = f"- ({whose}, {format_time(entry.stored)[:10]}) {summary}{': ' if more else ''}{more}"
-    return cap(text, most, in_bytes=True)
+    return cap_words(text, most, in_bytes=True)
 
 
 def _row(

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ijfw_core.text import cap, one_line
+from ijfw_core.text import cap, cap_words, one_line
 from ijfw_hookspecs import Entry, Prompt, Request, Signal
 
 OPEN, CLOSE = "<ijfw-data>", "</ijfw-data>"
@@ -164,9 +164,9 @@ def _signal(signal: Signal) -> dict[str, str]:
 
 
 def _entry(entry: Entry, chars: int) -> dict[str, str]:
-    row = {"kind": entry.kind, "summary": cap(one_line(entry.summary), 160)}
+    row = {"kind": entry.kind, "summary": cap_words(one_line(entry.summary), 160)}
     if entry.content and entry.content.strip() != entry.summary.strip():
-        row["content"] = cap(entry.content, chars)
+        row["content"] = cap_words(entry.content, chars)
     return row
 
 
