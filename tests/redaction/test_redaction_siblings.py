@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Kinds of secrets that unseen texts showed, each in forms of other tools, languages and quotes."""
 
 import random

@@ -15,6 +15,7 @@ from ijfw_plugins.redact_secrets.notation import CLOSING, JOIN, QUOTE, SAME, WRA
 from ijfw_plugins.redact_secrets.values import (
     digits_in,
     hex_like,
+    of_words,
     password_like,
     phrase_of_words,
     placeholder,
@@ -321,13 +322,14 @@ def _assigned(value: str, kind: str, name: str, *, quoted: bool, flag: bool) -> 
         setting = "." in name and digits_in(value) > 2 and short_strong(value)
         return short or setting or password_like(value, quoted or flag)
     if kind == "secret":
-        spaced = quoted and " " in value and password_like(value, True)
+        spaced = quoted and " " in value and of_words(value)
         return short or spaced or token_like(value, 12) or prose_password(value)
     if kind == "token":
         _, sign, after = value.partition(":")
         if sign and "auth" in name.lower() and password_like(after, True):
             return True  # user:password
-        if len(value) < 16 and any(c.isdigit() for c in value) and random_looking(value):
+        mixed = any(map(str.isdigit, value)) or name[:2] in ("X-", "x-")
+        if len(value) < 16 and mixed and random_looking(value):
             return True
         return (
             short

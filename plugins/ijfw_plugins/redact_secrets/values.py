@@ -45,7 +45,7 @@ _TOLD = lazy(  # what stands for a password in examples: proxypass, my_db_passwo
     r"|plain|pass|api|key|auth)[-_]?){1,4}(?:pass(?:word|wd|phrase)?|pwd?|secret|token|key)[0-9!]{0,4}"
 )
 _REFERENCE = lazy(
-    r"\$\{|\$\(|\$\{\{|\$[A-Za-z_]\w*\Z|\{\{|(?!\{noop\})\{[A-Za-z_][\w.!:\[\]()\"']*\}|<[^<>]{1,60}>?\Z|%[A-Za-z_]\w*%|%\(\w+\)s?|"
+    r"\$\{|\$\(|\$\?|\$\{\{|\$[A-Za-z_]\w*\Z|\{\{|(?!\{noop\})\{[A-Za-z_][\w.!:\[\]()\"']*\}|<[^<>]{1,60}>?\Z|%[A-Za-z_]\w*%|%\(\w+\)s?|"
     r"x:\d+:|age1[a-z0-9]{50}|#\{|@\{|env[.:(\[]|process\.env|os\.(?:environ|getenv)|ENV\[|System\.getenv|import\.meta|vault:|arn:aws|op://|ref\+|"
     r"secretref:|projects/|file:|data:[a-z]|@\w+\.?\w*\(|ENC\[|AQICAH|ansible-vault|\$ANSIBLE|!vault|sops:|"
     r"\[REDACTED|\[redacted|\(redacted|\*\*\*|secretsmanager|ssm:|keyring:|config\.|settings\.|self\.|this\.|args\.|opts\.|options\.|"
@@ -53,7 +53,7 @@ _REFERENCE = lazy(
 )
 # What only code holds: of regular expressions, wherever; operators, without quotes.
 _EXPRESSION = ("[a-z", "A-Za-z", "a-zA-Z", "(?:", "0-9]", "{1,", "Ctrl+", "Shift+", "Alt+", "Cmd+")
-_OPERATORS = (":[", "===", "!==", "&&", "??", "?.", "||", "=>", "::", "$?")
+_OPERATORS = (":[", "===", "!==", "&&", "??", "?.", "||", "=>", "::")
 _OPENED = lazy(r"[A-Za-z_$][\w$.:]*(?:[(\[][\w$.&*]*){1,4}\Z")  # a call or an index, cut at its end
 _ANYWHERE = lazy(
     r"[\w./-]{1,200}\.[a-z]{1,4}:\d{1,6}(?::\d{1,6})?:?\Z"  # a line of a file
@@ -316,6 +316,12 @@ def phrase_of_words(value: str) -> bool:
     """Four to ten short words that make no sentence, as passphrases are made by lot."""
     words = value.replace("-", " ").split()
     return _PHRASE.fullmatch(value) is not None and _SAID.isdisjoint(words)
+
+
+def of_words(value: str) -> bool:
+    """Whether a text with blanks may be a secret: one of its few words stands in no sentence."""
+    words = value.split()
+    return password_like(value, True) or (len(words) < 5 and any(map(prose_password, words)))
 
 
 def short_strong(value: str) -> bool:

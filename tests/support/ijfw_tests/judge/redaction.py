@@ -8,18 +8,28 @@ from datetime import UTC, datetime
 from ijfw_core.pipeline.redaction import Redactor
 from ijfw_hookspecs import Context, Span
 from ijfw_plugins import redact_known_values, redact_pii, redact_secrets
-from ijfw_tests.judge.sets import Case, is_closed, parts, toml
+from ijfw_tests.judge.sets import Case, parts, toml
 from ijfw_tests.judge.shapes import fill
 from ijfw_tests.judge.table import Row, excess, share
 from ijfw_tests.secrets.cases import generate
 from ijfw_tests.secrets.values import leaks
 
 STAGE = "redaction"
-# Sets whose closed third no rule was made for: it is shown on its own, as it came out when it was
-# opened once. Where it missed a bar then, the figure is shown without one.
-UNSEEN = {
-    "sixth": frozenset({"case recall", "harmless touched", "must keep"}),  # .955, .009, .996
-    "seventh": frozenset({"case recall", "harmless touched", "prefix tokens"}),  # .969, .007, .986
+# What the closed thirds of the last two sets gave when they were opened, once: figures of unseen
+# texts. Rules were then made for what they showed; since then they are judged with the others.
+OPENED = {
+    "sixth": {
+        "case recall": (199, 0.9547),
+        "harmless touched": (110, 0.0091),
+        "must keep": (257, 0.9961),
+        "prefix tokens": (52, 1.0),
+    },
+    "seventh": {
+        "case recall": (228, 0.9692),
+        "harmless touched": (134, 0.0075),
+        "must keep": (277, 1.0),
+        "prefix tokens": (73, 0.9863),
+    },
 }
 CONTEXT = Context(project="", session="s", now=datetime.now(UTC), memory=None)  # type: ignore[arg-type]
 
@@ -105,29 +115,18 @@ def own_cases(part: str) -> list[Case]:
 def rows(shown: list[str]) -> list[Row]:
     """The figures of every set; what was missed in the open part is added to `shown`."""
     redact, found = redactor(), []
-    for name, cases in parts(_known("1")):
+    for name, cases in parts(judge_cases("1")):
         found += _rows(name, cases, redact, shown if "open" in name else [])
-    for name, cases in parts(_known("2")):
+    for name, cases in parts(judge_cases("2")):
         found += _rows(f"{name}, other values", cases, redact, [])
-    for part, missed in UNSEEN.items():
-        cases = [case for case in judge_cases() if _unseen(case["name"]) == part]
+    for part, figures in OPENED.items():
         found += [
-            row._replace(low=None, high=None) if row.measure in missed else row
-            for row in _rows(f"{part}, unseen", cases, redact, [])
+            Row(STAGE, f"{part}, when opened", size, measure, figure)
+            for measure, (size, figure) in figures.items()
         ]
     for part in ("open", "closed"):
         found += _rows(f"own, {part}", own_cases(part), redact, [])
     return found
-
-
-def _unseen(name: str) -> str:
-    """The set of a case that no rule was made for; else ""."""
-    part = name.removeprefix("harmless_").partition("-")[0]
-    return part if part in UNSEEN and is_closed(name) else ""
-
-
-def _known(seed: str) -> list[Case]:
-    return [case for case in judge_cases(seed) if not _unseen(case["name"])]
 
 
 def _rows(
