@@ -16,6 +16,7 @@ import msgspec
 
 from ijfw_core.errors import RefusedError
 from ijfw_core.recall.memory import MemoryView
+from ijfw_core.storage import journals
 from ijfw_hookspecs import Entry, Tier
 
 NAME = "recall-dream.db"  # forget and consent remove every `recall*`
@@ -219,6 +220,7 @@ class Census:
         path = self._folder / NAME
         for attempt in range(3):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+            journals.disarm(path)
             db = sqlite3.connect(path, isolation_level=None)
             try:
                 if self._ready(db):

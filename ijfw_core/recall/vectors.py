@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from ijfw_core.storage import journals
 from ijfw_core.text import cap
 from ijfw_hookspecs import Context, Hit, Notice, Query
 
@@ -151,6 +152,7 @@ def _cache(folder: Path | None, model: str) -> Iterator[_Cache]:
         return
     try:
         path.touch(mode=0o600)
+        journals.disarm(path)
         db = sqlite3.connect(path, timeout=1.0)
     except (OSError, sqlite3.Error):
         yield _Cache(None, model)

@@ -1,16 +1,18 @@
 """The file of the index: opened, made, moved forward, or moved aside and made anew.
 
 It is derived from memory and may be deleted at any time. A file that was not made where it lies,
-such as one that came with a clone, could say anything: it is deleted unread. Rollback journal, not
-WAL: one that closes last would checkpoint outside our lock.
+such as one that came with a clone, could say anything: it is deleted unread, and its journal with
+it, for SQLite carries out what a journal says, and deletes the file that one names. Rollback
+journal, not WAL: one that closes last would checkpoint outside our lock.
 """
 
 import fcntl
 import os
 import sqlite3
+import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,6 +22,14 @@ BROKEN = "recall.broken.db"  # the last one that was moved aside
 LOCK_WAIT = 10.0  # seconds; then memory is scanned instead
 _BUSY_WAIT = 5.0  # seconds that a reader waits for a commit
 _CORRUPT = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR})
+_BESIDE = ("-journal", "-wal", "-shm")  # what SQLite puts beside a file
+_JOURNAL = bytes.fromhex(
+    "d9d505f920a163d7"
+)  # a journal begins so; at its end it names another file
+_HEADER = 512  # bytes of a journal's header, at least
+_STRANGE = (
+    "SELECT 1 FROM sqlite_master WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%'"
+)
 
 # Step n brings the schema from version n to n + 1. Steps are added, never edited.
 _STEPS = (
@@ -102,23 +112,82 @@ def open_database(folder: Path) -> sqlite3.Connection:
     written, and sqlite3.Error for a file that is broken.
     """
     for _ in range(2):
+        if not _believed(folder):
+            with locked(folder):
+                if not _believed(folder):  # a writer that was at work is done now
+                    _remove(folder)
         db = _opened(folder)
         if _meta(db, "mark") == _mark(folder):
             return db
         db.close()
         with locked(folder):
-            (folder / NAME).unlink(missing_ok=True)
+            _remove(folder)
     raise UnusableError("the index is replaced again and again")
+
+
+def _believed(folder: Path) -> bool:
+    """Whether an index, if there is one, was made where it lies; nothing of it is carried out."""
+    path = folder / NAME
+    if folder.is_symlink() or path.is_symlink():
+        return True  # refused as such when it is opened
+    try:
+        if not path.is_file() or not path.stat().st_size:
+            return not any(os.path.lexists(f"{path}{end}") for end in _BESIDE)
+        if is_armed(str(path)) or _keeps_a_log(path):
+            return False
+        with closing(_connected(_uri(path, "mode=ro&immutable=1"), uri=True)) as db:
+            db.execute("PRAGMA trusted_schema = OFF")
+            strange = db.execute(_STRANGE).fetchone()
+            return not strange and _meta(db, "mark") == _mark(folder)
+    except (OSError, sqlite3.Error):
+        return False
+
+
+def is_armed(path: str) -> bool:
+    """Whether something lies beside an index that SQLite would carry out and that is not ours: an
+    open one looks for it at each question, too."""
+    return os.path.lexists(f"{path}-wal") or _names_a_file(f"{path}-journal")
+
+
+def _keeps_a_log(path: Path) -> bool:
+    """Whether whoever reads the file makes others beside it."""
+    with path.open("rb") as file:
+        return file.read(20)[18:] != b"\x01\x01"
+
+
+def _names_a_file(journal: str) -> bool:
+    """Whether a journal may name a file that SQLite deletes when it is done; ours never does."""
+    try:
+        handle = os.open(journal, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    with open(handle, "rb") as file:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode):
+            return True
+        file.seek(max(0, info.st_size - len(_JOURNAL)))
+        return info.st_size > _HEADER and file.read() == _JOURNAL
+
+
+def _remove(folder: Path) -> None:
+    for end in (*_BESIDE, ""):
+        (folder / f"{NAME}{end}").unlink(missing_ok=True)
+
+
+def _uri(path: Path, options: str) -> str:
+    from urllib.parse import quote
+
+    return f"file:{quote(str(path))}?{options}"
 
 
 def open_to_read(folder: Path) -> sqlite3.Connection | None:
     """The index's file, that can only be read; None where there is none that can be believed."""
-    from urllib.parse import quote
-
     path = folder / NAME
-    if folder.is_symlink() or path.is_symlink() or not path.is_file():
+    if folder.is_symlink() or path.is_symlink() or not path.is_file() or not _believed(folder):
         return None
-    db = _connected(f"file:{quote(str(path))}?mode=ro", uri=True)
+    db = _connected(_uri(path, "mode=ro"), uri=True)
     try:
         db.execute("PRAGMA trusted_schema = OFF")
         if _version(db) == SCHEMA and _meta(db, "mark") == _mark(folder):

@@ -14,6 +14,7 @@ from ijfw_plugins.search_bm25.database import (
     NAME,
     UnusableError,
     check_schema,
+    is_armed,
     locked,
 )
 from ijfw_plugins.search_bm25.places import Places
@@ -56,8 +57,8 @@ class Index:
             self.db.close()
 
     def stale(self) -> bool:
-        """Whether the file was deleted or put in place of ours."""
-        return _inode(self._path) != self._inode
+        """Whether the file was deleted or put in place of ours, or must not be read any more."""
+        return _inode(self._path) != self._inode or is_armed(self._path)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
