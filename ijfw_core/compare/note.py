@@ -127,6 +127,13 @@ def light_words() -> frozenset[str]:
     return found
 
 
+@cache
+def _turning() -> frozenset[str]:
+    """The words that turn or bind a meaning, with content or without."""
+    table = words()
+    return frozenset(table["negators"] | table["binding"] | table["cues"] | opposites().keys())
+
+
 _NO_WORDS: frozenset[str] = frozenset()
 
 
@@ -170,12 +177,11 @@ class Note:
     @cached_property
     def core(self) -> list[str]:
         """The words that make its meaning, in order: content, denials, and what binds it."""
-        table = words()
-        kept = table["negators"] | table["binding"] | table["cues"] | opposites().keys()
+        kept, tie = _turning(), words()["tie"]
         return [
             w.text
             for w in self.plain
-            if w.number or w.text in kept or (w.stem and w.text not in table["tie"])
+            if w.number or w.text in kept or (w.stem and w.text not in tie)
         ] + self.rates
 
     @cached_property
@@ -275,23 +281,24 @@ def _words(tokens: list[str]) -> list[Word]:
     units = _counters()
     found: list[Word] = []
     first = True
-    counted = False  # the unit of a number is part of it: "25 MB" is "25MB"
+    unit = False  # of the number in front, and part of it: "25 MB" is "25MB"
     following = [*map(str.lower, tokens[1:]), ""]
     for place, (token, after) in enumerate(zip(tokens, following, strict=False)):
         if token in _POINTS:
             first = first or token in ".!?\n:;"
             found.append(_POINT_WORDS[token])
             continue
-        if counted:
-            counted = False
+        if unit:
+            unit = False
             continue
         if after == "\n" and token[0].isdecimal():  # a wrapped line
             after = following[place + 1]
         make = _known_word if len(token) <= _ORDINARY else _word
-        if token in ("US", "us") and found and found[-1].text == "the":
-            token = "USA"
-        found.append(make(token, after if after in units else "", first))
-        counted = after in units and found[-1].unit == units[after]
+        if after in units:
+            found.append(make(token, after, first))
+            unit = found[-1].unit == units[after]
+        else:
+            found.append(make(token, "", first))
         first = False
     return found
 
@@ -372,8 +379,15 @@ def stem_of(word: str) -> str:
 
 
 _SPLITS = frozenset({"and", "but", "because", "so", "since", "or"})
+_AGAINST = frozenset({"over", "than"})
 _IFS = frozenset({"if", "when", "unless", "whether", "while"})
 _PREFIXES = ("un", "in", "dis", "non", "im", "ir")
+
+
+@cache
+def _phrase_leads() -> frozenset[str]:
+    """The first words of the phrases that count: "instead of", "out of"."""
+    return frozenset({phrase.split()[0] for phrase in words()["turns"]} | {"out"})
 
 
 def _parts(found: list[Word]) -> Iterable[Part]:
@@ -381,16 +395,17 @@ def _parts(found: list[Word]) -> Iterable[Part]:
 
     What stands behind an "if" says and denies nothing: it is left out.
     """
-    table = words()
+    table, leads = words(), _phrase_leads()
     pairs = zip(found, [*found[1:], None], strict=True)
     last = ""
     stems: list[str] = []
     denied = supposed = preferred = False
     for word, after in pairs:
         text = word.text
-        phrase = f"{text} {after.text}" if after else ""
-        against = ("over", "than", "to") if preferred else ("over", "than")
-        turns = phrase in table["turns"] or (text in against and stems and not denied)
+        phrase = f"{text} {after.text}" if after and text in leads else ""
+        turns = (phrase and phrase in table["turns"]) or (
+            (text in _AGAINST or (preferred and text == "to")) and stems and not denied
+        )
         preferred = preferred or text.startswith("prefer")
         if text in _POINTS or text in _SPLITS or text in _IFS or turns:
             if not supposed:

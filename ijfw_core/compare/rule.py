@@ -48,7 +48,8 @@ def _same(a: Note, b: Note) -> str:
         return ""  # the program `just` is no filler
     if a.strict_texts == b.strict_texts:
         return "same words" if a.strict else ""
-    if len(b.core) >= CORE_FROM and not _odd(a, b) and b.core_words <= a.texts and a.core == b.core:
+    few = len(b.core) < CORE_FROM or not b.core_words <= a.texts
+    if not few and a.core == b.core and not _odd(a, b):
         return "same content in the same order"
     return _slip(a, b) or _moved(a, b)
 
@@ -94,7 +95,7 @@ def _slip(a: Note, b: Note) -> str:
 
 def _moved(a: Note, b: Note) -> str:
     """Whether a part of one note stands at its other end, or its two halves are exchanged."""
-    if a.all_stems != b.all_stems or len(a.plain) > MAX_WORDS:
+    if a.stems != b.stems or len(a.plain) > MAX_WORDS:
         return ""
     if not words()["ordering"].isdisjoint(a.texts | b.texts):
         return ""
@@ -183,10 +184,12 @@ def _is_typo(x: Word, y: Word) -> bool:
         return False
     if x.first and y.first:
         return False  # a capital there says nothing: it may be a name
-    (head, tail), (lead, rest) = (w.raw.rpartition("'")[::2] for w in (x, y))
-    if head != lead:
-        return False
-    short, long = sorted((tail, rest), key=len)
+    one, other = x.raw, y.raw
+    if "'" in one + other:
+        (head, _, one), (lead, _, other) = one.rpartition("'"), other.rpartition("'")
+        if head != lead:
+            return False
+    short, long = sorted((one, other), key=len)
     if len(short) < 5 or not (short + long).isalpha() or base_of(long) == short:
         return False
     if {x.text, y.text} <= opposites().keys() or frozenset((x.raw, y.raw)) in _confused():

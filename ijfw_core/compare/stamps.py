@@ -1,7 +1,7 @@
 """What stands around a note and is no part of what it says: bullets, dates, labels, tags."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
 _ISO = (
@@ -31,10 +31,10 @@ _OPENING = re.compile(
     r"|(?:remember|don't forget|do not forget|be sure|make sure) to)\s+(?=\S)",
     re.IGNORECASE,
 )
-_MARKS = frozenset(":-–—])")
 HEAD = 64  # characters in which a date or a label in front of a note begins to end
 _HIDDEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+_COUNTRY = re.compile(r"\bthe (?:US|us)\b")
 _GLUED = re.compile(rf"(?<=[A-Za-z0-9%])(?=[{_CJK}])")
 
 
@@ -49,20 +49,22 @@ def labels(names: Iterable[str]) -> re.Pattern[str]:
 
 
 def visible(text: str) -> str:
-    """A text without characters that nobody sees, its numbers apart from signs of Chinese."""
+    """A text without hidden characters, its numbers apart from CJK signs, "the US" no pronoun."""
+    if "the US" in text or "the us" in text:
+        text = _COUNTRY.sub("the USA", text)
     return text if text.isascii() else _GLUED.sub(" ", text.translate(_HIDDEN)).strip()
 
 
-def _likely(head: str, label: re.Pattern[str]) -> Iterator[re.Pattern[str]]:
+def _likely(head: str, label: re.Pattern[str]) -> list[re.Pattern[str]]:
     """The patterns of which something stands in the first characters of a note."""
-    if not head[:1].isalpha():
-        yield _BULLET
+    found = [] if head[:1].isalpha() else [_BULLET]
     if "20" in head:
-        yield _STAMP
-    if not _MARKS.isdisjoint(head):
-        yield label
+        found.append(_STAMP)
+    if ":" in head or " -" in head or " –" in head or " —" in head or found:
+        found.append(label)
     if " that " in head or " to " in head:
-        yield _OPENING
+        found.append(_OPENING)
+    return found
 
 
 def unstamped(text: str, label: re.Pattern[str]) -> tuple[str, str]:
@@ -78,7 +80,8 @@ def unstamped(text: str, label: re.Pattern[str]) -> tuple[str, str]:
                 text = text[match.end() :]
         if text == before:
             break
-    end = _END_STAMP.search(text, max(len(text) - 80, 0))
+    tail = max(len(text) - 80, 0)
+    end = _END_STAMP.search(text, tail) if text.find("20", tail) >= 0 else None
     if end and end.start():
         return text[: end.start()], end["set"] or end["listed"] or end["dashed"]
     return text, ""
