@@ -22,7 +22,7 @@ Words = dict[int, list[tuple[int, float]]]  # entry -> (place of the term, weigh
 def words_of(everyone: Mapping[int, Place], lists: Sequence[Postings]) -> Words:
     """The question's terms that stand in these entries and in those beside them."""
     numbers = set(everyone)
-    for before, after, *_ in everyone.values():
+    for before, after, _, _, _, _ in everyone.values():
         numbers.add(before)
         numbers.add(after)
     numbers.discard(0)
@@ -55,7 +55,7 @@ def scored(
     weights = [term.weight * (K1 + 1) / total for term in terms]
     least, longer = K1 * (1 - B), K1 * B / average / _TENTHS
     short = SHORT * average * _TENTHS
-    for number, (before, after, size, *_) in everyone.items():
+    for number, (before, after, size, _, _, _) in everyone.items():
         mine = words.get(number, ())
         norm = least + longer * (size if size > short else short)
         own = 0.0

@@ -131,8 +131,9 @@ class Ranker:
         beside = {n for one in leading for n in everyone[one][:2] if n} - everyone.keys()
         everyone |= self.places.of(beside)
         answers = {everyone[n][1] for n in beside if everyone[n][4]} - everyone.keys() - {0}
-        everyone |= self.places.of(answers)
-        beside |= answers
+        if answers:
+            everyone |= self.places.of(answers)
+            beside |= answers
         words = field.words_of(everyone, self._lists)
         named = {mark(term.text) for term in self.question.terms}
         rows: list[_Row] = []
