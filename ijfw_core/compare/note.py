@@ -4,11 +4,23 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Iterable
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ijfw_core.compare.stamps import labels, unstamped, visible
+from ijfw_core.compare.stamps import unstamped, visible
+from ijfw_core.compare.tables import (
+    counters,
+    label_pattern,
+    light_words,
+    phrase_leads,
+    singular,
+    turning_words,
+    unit_names,
+    units_of,
+    variants,
+    words,
+)
 from ijfw_core.text import strip_redactions
 
 MAX_CHARS = 6000  # of a note that are compared: a summary, 4 KB of content and some room
@@ -53,87 +65,6 @@ class Part(NamedTuple):
     denied: bool
 
 
-@cache
-def words() -> Any:
-    """The word tables, each word also without the s that `Word.text` lacks."""
-    import tomllib
-    from importlib.resources import files
-
-    raw = tomllib.loads(files("ijfw_core.compare").joinpath("words.toml").read_text("utf-8"))
-    lists = {key: value.split() for key, value in raw.items() if isinstance(value, str)}
-    return raw | {key: frozenset(both_forms(value)) for key, value in lists.items()}
-
-
-def both_forms(found: Iterable[str]) -> Iterable[str]:
-    """Words as they are and as `Word.text` has them."""
-    for word in found:
-        yield word
-        yield _singular(word)
-
-
-@cache
-def opposite_words() -> frozenset[str]:
-    """The words that exclude others."""
-    return frozenset(opposites())
-
-
-@cache
-def _labels() -> re.Pattern[str]:
-    return labels(words()["labels"])
-
-
-@cache
-def _variants() -> dict[str, str]:
-    return {word: group[0] for group in words()["same"] for word in group[1:]}
-
-
-@cache
-def _units() -> dict[str, str]:
-    return {word: unit for unit, group in words()["units"].items() for word in group}
-
-
-@cache
-def _counters() -> dict[str, str]:
-    """What stands behind a number: the units, and long ones with letters swapped or doubled."""
-    slips = {
-        slip: unit
-        for word, unit in _units().items()
-        for n in range(1, len(word) - 1)
-        for slip in (word[: n + 1] + word[n:], word[:n] + word[n + 1] + word[n] + word[n + 2 :])
-        if len(word) > 5
-    }
-    return slips | _units()
-
-
-@cache
-def _unit_names() -> frozenset[str]:
-    return frozenset(_units().values())
-
-
-@cache
-def opposites() -> dict[str, tuple[int, ...]]:
-    """Word -> the groups of words that exclude each other it is in."""
-    found: dict[str, tuple[int, ...]] = {}
-    for number, group in enumerate(words()["opposites"]):
-        for word in set(both_forms(group)):
-            found[word] = (*found.get(word, ()), number)
-    return found
-
-
-@cache
-def light_words() -> frozenset[str]:
-    """The words that add nothing, and articles of other languages, which may be names."""
-    found: frozenset[str] = words()["filler"] | words()["articles"]
-    return found
-
-
-@cache
-def _turning() -> frozenset[str]:
-    """The words that turn or bind a meaning, with content or without."""
-    table = words()
-    return frozenset(table["negators"] | table["binding"] | table["cues"] | opposites().keys())
-
-
 _NO_WORDS: frozenset[str] = frozenset()
 
 
@@ -142,7 +73,7 @@ class Note:
 
     def __init__(self, text: str) -> None:
         text = unicodedata.normalize("NFKC", strip_redactions(text[:MAX_CHARS])).strip()
-        text, self.stamp = unstamped(visible(text.replace("’", "'")), _labels())
+        text, self.stamp = unstamped(visible(text.replace("’", "'")), label_pattern())
         self.code = _code(text) if "`" in text else _NO_WORDS
         if _MARK.search(text):
             text = _MARKS.sub(" ", text)
@@ -177,7 +108,7 @@ class Note:
     @cached_property
     def core(self) -> list[str]:
         """The words that make its meaning, in order: content, denials, and what binds it."""
-        kept, tie = _turning(), words()["tie"]
+        kept, tie = turning_words(), words()["tie"]
         return [
             w.text
             for w in self.plain
@@ -187,13 +118,13 @@ class Note:
     @cached_property
     def core_words(self) -> frozenset[str]:
         """The words of its core that cannot be units of a rate: a note of this core has them."""
-        return frozenset(self.core) - _unit_names()
+        return frozenset(self.core) - unit_names()
 
     @cached_property
     def rates(self) -> list[str]:
         """The units without a number: of "100 per minute", "every hour" and "in seconds"."""
         pairs = pairwise(self.plain)
-        return [_units()[w.raw] for lead, w in pairs if w.raw in _units() and not lead.number]
+        return [units_of()[w.raw] for lead, w in pairs if w.raw in units_of() and not lead.number]
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -278,7 +209,7 @@ def _split(token: str) -> tuple[str, ...]:
 
 
 def _words(tokens: list[str]) -> list[Word]:
-    units = _counters()
+    units = counters()
     found: list[Word] = []
     first = True
     unit = False  # of the number in front, and part of it: "25 MB" is "25MB"
@@ -312,10 +243,10 @@ def _word(token: str, following: str, first: bool) -> Word:
     name = _is_name(token, first)
     exact = name and any(c in "._/:@#" or c.isdigit() for c in token)  # MAX_CONN is no MAX_CONNS
     bare = lower.removesuffix("'s")
-    text = _variants().get(lower, "") or (bare if exact else _singular(bare))
-    text = _variants().get(text, text)
+    text = variants().get(lower, "") or (bare if exact else singular(bare))
+    text = variants().get(text, text)
     table = words()
-    empty = text in table["stop"] or lower in table["stop"] or lower in _units()
+    empty = text in table["stop"] or lower in table["stop"] or lower in units_of()
     stem = "" if empty or lower in table["negators"] else stem_of(text)
     return Word(text, stem, name, first, "", "", lower)
 
@@ -327,14 +258,14 @@ _known_word = lru_cache(maxsize=1 << 14)(_word)  # notes of one project use the 
 def _number(lower: str, following: str) -> tuple[str, str]:
     digit = lower[0] == "v" or lower[0].isdecimal()
     match = _NUMBER.match(lower) if digit else None
-    if match and (not match.group(2) or match.group(2) in _units()):
+    if match and (not match.group(2) or match.group(2) in units_of()):
         value = _THOUSANDS.sub("", match.group(1)).replace(",", ".").rstrip(".:")
-        return value, _counters().get(match.group(2) or following, "")
+        return value, counters().get(match.group(2) or following, "")
     value = words()["numbers"].get(lower, "")
     one = lower in ("one", "a", "an") and len(following) > 2
-    if not value and one and following in _counters():
+    if not value and one and following in counters():
         value = "1"
-    return value, _counters().get(following, "") if value else ""
+    return value, counters().get(following, "") if value else ""
 
 
 def _is_name(token: str, first: bool) -> bool:
@@ -347,17 +278,6 @@ def _is_name(token: str, first: bool) -> bool:
     if any(c.isupper() for c in body) or any(c.isdigit() for c in token):
         return True
     return any(c in "./:@#_" for c in token.rstrip("."))
-
-
-def _singular(word: str) -> str:
-    """Without the s of a plural or of a verb."""
-    if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is", "ps")):
-        return word[:-1] if word.endswith("ps") and len(word) > 4 and word != "https" else word
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("ches", "shes", "sses", "xes")):
-        return word[:-2]
-    return word[:-1]
 
 
 _SUFFIXES = ("ability", "ation", "able", "ible", "ally", "ing", "ed", "ly", "ion", "al")
@@ -384,18 +304,12 @@ _IFS = frozenset({"if", "when", "unless", "whether", "while"})
 _PREFIXES = ("un", "in", "dis", "non", "im", "ir")
 
 
-@cache
-def _phrase_leads() -> frozenset[str]:
-    """The first words of the phrases that count: "instead of", "out of"."""
-    return frozenset({phrase.split()[0] for phrase in words()["turns"]} | {"out"})
-
-
 def _parts(found: list[Word]) -> Iterable[Part]:
     """Cut at punctuation, conjunctions and at what turns to the thing that is not meant.
 
     What stands behind an "if" says and denies nothing: it is left out.
     """
-    table, leads = words(), _phrase_leads()
+    table, leads = words(), phrase_leads()
     pairs = zip(found, [*found[1:], None], strict=True)
     last = ""
     stems: list[str] = []

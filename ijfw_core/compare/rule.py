@@ -8,7 +8,8 @@ from functools import cache
 
 from ijfw_core.compare import Verdict
 from ijfw_core.compare.changes import MAX_WORDS, change, cover, opcodes
-from ijfw_core.compare.note import Note, Word, base_of, light_words, opposites, words
+from ijfw_core.compare.note import Note, Word, base_of
+from ijfw_core.compare.tables import light_words, opposites, words
 
 NEAR_COVER = 0.5
 NEAR_SHINGLES = 0.5  # measured: paraphrases of news sentences lie above it, other notes below
