@@ -21,7 +21,7 @@ def answer(text: str, reply: str, table: Table) -> Signal | None:
     low = lower(asked)
     if not asked or not guarded("choice_question", low, table):
         return None
-    if guarded("open_end", low, table) or guarded("fact_question", low, table):
+    if any(guarded(name, low, table) for name in ("open_end", "fact_question", "shown_question")):
         return None
     clauses = split(text)
     plain = lower(text)

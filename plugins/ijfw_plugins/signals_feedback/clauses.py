@@ -50,6 +50,16 @@ _CITED = re.compile(
     r"[^:\n.?!]{0,40}: (?=\S)",
     re.I,
 )
+# "translate this to french", "summarize the thread: ...": a text that the agent is to work on.
+_ORDER = (
+    r"(?:please |pls |can you |could you ){0,3}"
+    r"(?:translate|convert|summari[sz]e|proofread|reformat|rephrase|spell-?check|transcribe"
+    r"|make minutes of|turn(?= (?:this|the above)\b[^:.\n]{0,20} into\b))"
+)
+_MATERIAL = re.compile(rf"\A\s*{_ORDER} (?:this|these|the|following)\b[^:.\n]{{0,60}}:\s", re.I)
+_WORKED_ON = re.compile(
+    rf"(?:\n|-- |— ){_ORDER} (?:this|these|the above|it|that)\b[^\n]{{0,120}}\Z", re.I
+)
 _LISTED = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)]|\[[ x]\])[ \t]+", re.M)
 _NUMBER = re.compile(r"[ \t]*\d{1,2}\.")
 _HEADING = re.compile(r"^#{1,6} ", re.M)
@@ -112,6 +122,12 @@ def _mask_documents(masked: str) -> str:
     cited = _CITED.search(masked) if ": " in masked else None
     if cited:
         return masked[: cited.end()] + _blank(masked[cited.end() :])
+    order = _MATERIAL.match(masked)
+    if order:
+        return masked[: order.end()] + _blank(masked[order.end() :])
+    order = _WORKED_ON.search(masked) if masked.lstrip()[:1] in ("#", "-", "*") else None
+    if order:
+        return _blank(masked[: order.start()]) + masked[order.start() :]
     headings = len(_HEADING.findall(masked))
     items = len(_LISTED.findall(masked))
     outlined = headings >= 2 or (headings and items >= 2) or items >= 8

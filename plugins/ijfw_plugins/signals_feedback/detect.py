@@ -138,7 +138,7 @@ def _match(rule: Rule, clause: Clause, head: Opened, table: Table) -> re.Match[s
         return None
     if clause.listed and rule.kind in {"rule", "preference"}:
         return None
-    if rule.opened and rule.opened not in head.said:
+    if rule.opened and not head.said.issuperset(rule.opened.split()):
         return None
     body = clause.plain[head.body :]
     text = body.rstrip(" ,.!") if rule.whole else body
@@ -204,12 +204,26 @@ def _settle(
         or f.clause not in picked
         or not (f.opener or f.text.startswith(picked[f.clause]))
     ]
+    wrong = {f.clause for f in found if f.kind == "correction"}
+    found = [  # "you broke the flags. keep the old ones": a remedy, told with its claim
+        f
+        for f in found
+        if f.kind != "decision"
+        or f.clause - 1 not in wrong
+        or not guarded("restored", lower(f.text), table)
+    ]
     chosen = {f.clause for f in found if f.kind == "decision" and f.strength != "option"}
+    marked = {f.clause for f in found if f.kind == "decision" and f.strength == "marker"}
     found = [  # "we'll use sqlite, redis is overkill" decides; the rest is its reason
         f
         for f in found
-        if not (f.kind == "correction" and f.strength == "claim" and f.clause in chosen)
+        if f.kind != "correction"
         or heads[f.clause].no
+        or not (
+            (f.strength == "claim" and f.clause in chosen)
+            or (f.strength == "fact" and f.clause in marked)
+            or (f.clause - 1 in chosen and guarded("reason", lower(f.text), table))
+        )
     ]
     wishes = {f.clause for f in found if f.kind in PREF}
     found = [  # "No. Use X": the wish says it all

@@ -48,8 +48,11 @@ def _feedback(text: str, reply: str, rules: Table) -> list[Signal]:
     text = rules.spelled(text)
     findings = find(text, rules, reply)
     result: dict[str, Signal] = {}
+    asked = lower(question(reply)) if findings and reply else ""
     for finding in findings:
         finding = _answering(finding, reply, rules)
+        if asked and _told(finding, asked, rules):
+            continue
         signal = _choice(finding, reply, rules) or _signal(finding, reply)
         if signal.text == "chose both" and len(findings) > 1:
             continue  # "yes, both" approves two things that nobody can name now
@@ -98,11 +101,26 @@ def _answering(finding: Finding, reply: str, rules: Table) -> Finding:
     if finding.kind == "confirmation":  # "30 days is fine", where the question was how long
         names = _ASKS.search(asked) and _ENOUGH.match(lower(finding.text))
         return finding._replace(kind="decision", strength="object") if names else finding
+    if finding.strength == "option" and _offered_both(finding, reply, rules):
+        return finding._replace(kind="confirmation", strength="bare")
     both = set(tokens(finding.want or finding.text)) & set(tokens(asked))
     against = finding.avoid or (", not " in lower(finding.text) and finding.text)
     if not asked or not both or not against or not guarded("choice_question", asked, rules):
         return finding
     return finding._replace(kind="decision", strength="object")
+
+
+def _offered_both(finding: Finding, reply: str, rules: Table) -> bool:
+    """ "Both" of "Should I do this and that?": nothing was to be chosen."""
+    both = lower(finding.text).startswith(rules.options.both)
+    return both and guarded("offer_question", lower(question(reply)), rules)
+
+
+def _told(finding: Finding, asked: str, rules: Table) -> bool:
+    """Whether it only tells the assistant what it wanted to know, or how much to show."""
+    if finding.kind == "decision":
+        return finding.strength == "object" and guarded("shown_question", asked, rules)
+    return finding.opener and guarded("world_question", asked, rules)
 
 
 def _choice(finding: Finding, reply: str, rules: Table) -> Signal | None:

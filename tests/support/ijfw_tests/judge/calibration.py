@@ -11,7 +11,7 @@ from ijfw_core.pipeline.worker import conclude
 from ijfw_core.project import Project, open_project
 from ijfw_hookspecs import AgentEvent, Tool
 from ijfw_tests.judge import families
-from ijfw_tests.judge.feedback import TEST, judge_cases, sealed_cases
+from ijfw_tests.judge.feedback import SIXTH, judge_cases, sixth_cases
 from ijfw_tests.judge.sets import Case, is_closed, toml
 from ijfw_tests.judge.table import Row, share
 
@@ -36,7 +36,7 @@ def sessions() -> list[Case]:
         for part in ("sessions", "sessions_more")
         for n, case in enumerate(toml(part)["session"])
     ]
-    for message in [*judge_cases(), *sealed_cases()]:
+    for message in [*judge_cases(), *sixth_cases()]:
         if message["labels"] != ["none"] and not message["holds"]:
             continue  # nobody said what would be useful of it
         steps = [["agent", message["reply"]]] if message["reply"] else []
@@ -101,14 +101,14 @@ def rows(shown: list[str]) -> list[Row]:
         project = open_project(place, env, third_party=False, now=NOW)
         every = [(case, judge(project, case)) for case in sessions()]
     found: list[Row] = []
-    for name in ("judge, open", "judge, closed", "sixth, test"):
+    for name in ("judge, open", "judge, closed", "sixth, seen since"):
         mine = [(case, items) for case, items in every if _part(case["name"]) == name]
         items = [item for _, items in mine for item in items]
         for low, high in BANDS:
             band = [item for item in items if low <= item.confidence < high]
             right = sum(item.useful for item in band)
             label = f"{low:.2f} to {min(high, 1):.2f}: right and useful"
-            # "sixth": 20 of 22 before evidence had families, 18 of 20 after, then 18 of 18.
+            # "sixth", unread: 20 of 22 before evidence had families, 18 of 20 after, then 18 of 18.
             bar = 0.95 if low == BANDS[0][0] else None
             found.append(Row(STAGE, name, len(band), label, share(right, len(band)), low=bar))
             if "open" in name:
@@ -132,8 +132,8 @@ def rows(shown: list[str]) -> list[Row]:
 
 
 def _part(name: str) -> str:
-    if name.startswith(TEST):
-        return "sixth, test"
+    if name.startswith(SIXTH):
+        return "sixth, seen since"
     return "judge, closed" if is_closed(name) else "judge, open"
 
 
