@@ -126,7 +126,10 @@ def open_database(folder: Path) -> sqlite3.Connection:
 
 
 def _believed(folder: Path) -> bool:
-    """Whether an index, if there is one, was made where it lies; nothing of it is carried out."""
+    """Whether an index, if there is one, was made where it lies; nothing of it is carried out.
+
+    Raises UnusableError for a newer schema.
+    """
     path = folder / NAME
     if folder.is_symlink() or path.is_symlink():
         return True  # refused as such when it is opened
@@ -137,6 +140,7 @@ def _believed(folder: Path) -> bool:
             return False
         with closing(_connected(_uri(path, "mode=ro&immutable=1"), uri=True)) as db:
             db.execute("PRAGMA trusted_schema = OFF")
+            check_schema(db)
             strange = db.execute(_STRANGE).fetchone()
             return not strange and _meta(db, "mark") == _mark(folder)
     except (OSError, sqlite3.Error):
@@ -185,7 +189,12 @@ def _uri(path: Path, options: str) -> str:
 def open_to_read(folder: Path) -> sqlite3.Connection | None:
     """The index's file, that can only be read; None where there is none that can be believed."""
     path = folder / NAME
-    if folder.is_symlink() or path.is_symlink() or not path.is_file() or not _believed(folder):
+    if folder.is_symlink() or path.is_symlink() or not path.is_file():
+        return None
+    try:
+        if not _believed(folder):
+            return None
+    except UnusableError:
         return None
     db = _connected(_uri(path, "mode=ro"), uri=True)
     try:
