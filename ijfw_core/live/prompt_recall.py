@@ -237,12 +237,15 @@ def prompt_of(data: bytes) -> str:
 
 
 def mark(path: bytes) -> "tuple[int, int, int] | None":
-    """What tells a file from its former self; None where there is none."""
+    """What tells a file from its former self; None where there is none.
+
+    The time of its last change, which nobody sets: that of its last writing may be put back.
+    """
     try:
         found = posix.stat(path)
     except (OSError, ValueError):
         return None
-    return (found.st_mtime_ns, found.st_size, found.st_ino)
+    return (found.st_ctime_ns, found.st_size, found.st_ino)
 
 
 def opened(home: bytes, path: bytes) -> "tuple[Index, Any]":

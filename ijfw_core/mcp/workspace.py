@@ -209,7 +209,8 @@ def _stat(path: str) -> tuple[str, int, int, int]:
         found = os.stat(path, follow_symlinks=False)
     except OSError:
         return path, 0, 0, 0
-    return path, found.st_mtime_ns, found.st_size, found.st_ino
+    # The time of the last change: that of the last writing may be put back.
+    return path, found.st_ctime_ns, found.st_size, found.st_ino
 
 
 def memory_stamp(place: Roots) -> Stamp | None:
