@@ -46,7 +46,8 @@ _TOKEN_ENDINGS = ("token", "secret", "apikey", "accesskey", "secretkey", "privat
 _ABOUT = _set(
     "file files path dir directory folder id ids name names ttl type types url uri endpoint "
     "host hostname port provider providers backend version versions length len size count "
-    "counts limit max min policy policies hash hashed hasher hashers algorithm alg algo expiry "
+    "counts limit max min policy policies hash hashed hasher algorithm alg algo expiry "
+    "hashers variant variants "
     "expires expire expiration exp expired timeout enabled disabled required optional format "
     "prefix suffix sha md crc label title placeholder hint field column param parameter header "
     "headers method methods mode rotation rotate age days hours minutes seconds ms budget usage "
