@@ -33,6 +33,12 @@ _RESERVED = frozenset(
     {"con", "prn", "aux", "nul", "readme", "memory", "lessons", "knowledge", "handoff"}
     | {f"{n}{i}" for n in ("com", "lpt") for i in range(1, 10)}
 )
+_MARKLIKE = re.compile(
+    r"[<\uff1c\ufe64\u2039]([\s/\u200b-\u200f\u2060\ufeff]{0,8}"
+    r"(?:ijfw[\W_]{0,3}memory|system[\W_]{0,3}reminder|hook[\W_]{0,3}context)\s{0,8})"
+    r"([>\uff1e\ufe65\u203a]?)",
+    re.I,
+)
 _REDACTION = re.compile(r"\[REDACTED:[a-z0-9-]*\]?")
 
 
@@ -163,8 +169,11 @@ def wrap_memory(text: str) -> str:
 
 
 def escape_marks(text: str) -> str:
-    """A text in which no mark of ours can be read as one."""
-    return re.sub(r"<(/?)ijfw-memory>", r"&lt;\1ijfw-memory&gt;", text)
+    """A text in which nothing can be read as a mark of ours, or of what clients put around it.
+
+    A model reads a mark as one in capitals, with blanks, or with brackets of another width, too.
+    """
+    return _MARKLIKE.sub(lambda m: f"&lt;{m[1]}{'&gt;' if m[2] else ''}", text)
 
 
 def strip_memory(text: str) -> str:
