@@ -35,6 +35,9 @@ layer it came from.
 
 The last column says what a project's own file may do before `ijfw trust`: only raise, lower, set or
 add, or nothing (*trusted*); *never* means not even after it.
+
+A variable that an `.env` file of the project or of a folder above it names (the user's home aside)
+is no word of the user's: agents hand such files on. It may do what an untrusted project's file may.
 """
 COMMANDS_ = """# Commands
 
