@@ -22,6 +22,7 @@ WEAK = 35  # rank of rules that only know words: they take no sums of a report
 WRAPPER = 20  # rank of lines that only repeat that something failed
 AROUND = 4000  # characters before and after a line in which its signature is looked for
 SPECIFIC = 41  # rank from which a rule looks at more than words of failure
+STOPPED = 70  # rank of rules that are believed of a command that a person stopped
 SIGNALLED = 124  # status from which something else ended a command (timeout, 128 + signal)
 SHORT = 5  # lines of an output in which a complaint is believed without a status
 
@@ -69,15 +70,15 @@ def find(output: str, command: Command, exit_code: int | None, failed: bool | No
         exit_code: None where the platform does not say.
         failed: the platform's own word; None where it does not say.
     """
-    text = Output.read(output)
-    if exit_code is None and (told := _EXIT.match(text)):
-        exit_code, text = int(told.group(1)), Output(text[told.end() :])
+    text, exit_code = _read(output, exit_code)
     if exit_code is not None:
         failed = exit_code != 0
     if failed is False and guards.hidden(command):
         failed = None
-    if guards.unwanted(text, exit_code):
+    if guards.unwanted(text) or guards.stands(command, text):
         return None
+    if (shown := guards.before_stop(text, exit_code)) is not None:
+        return _best(Output(shown), "likely", floor=STOPPED)
     if failed and guards.only_no(command, exit_code, text):
         if not text.strip() or guards.reads(command) or not command.stages:
             return None
@@ -97,6 +98,14 @@ def find(output: str, command: Command, exit_code: int | None, failed: bool | No
     return None if reader else _best(text, "always")
 
 
+def _read(output: str, exit_code: int | None) -> tuple[Output, int | None]:
+    """An output and the exit status, which some platforms print in front of it."""
+    text = Output.read(output)
+    if exit_code is None and (told := _EXIT.match(text)):
+        return Output(text[told.end() :]), int(told.group(1))
+    return text, exit_code
+
+
 def _untold(text: Output, command: Command, reader: bool) -> Found | None:
     """The error in an output of which nobody says whether the command failed."""
     if guards.like_document(text) and not command.stages:
@@ -106,7 +115,12 @@ def _untold(text: Output, command: Command, reader: bool) -> Found | None:
     found = _best(text, "likely", floor=WRAPPER + 1)
     if found is None and _best(text, "likely"):  # it says that it failed, and not why
         return _why(text)
-    return found or _complaint(text, command) or _alone(text) or _ending(text)
+    if found is None:
+        found = _complaint(text, command)
+    if found is None and (found := _alone(text) or _ending(text)):
+        own = any(found.line in piece for stage in command.stages for piece in stage)
+        found = None if own else found  # words of the command line that it only echoes
+    return found
 
 
 def _why(text: Output) -> Found | None:
@@ -329,8 +343,9 @@ def _spoken(text: Output, command: Command) -> Found | None:
 
 
 def _names(command: Command) -> frozenset[str]:
-    """The first words of its simple commands."""
-    return frozenset(words(piece).partition(" ")[0] for stage in command.stages for piece in stage)
+    """The first words of its simple commands, and of what wraps them."""
+    pieces = [piece for stage in command.stages for piece in stage]
+    return frozenset(text.partition(" ")[0] for one in pieces for text in (one, words(one)))
 
 
 def _complaint(text: str, command: Command) -> Found | None:

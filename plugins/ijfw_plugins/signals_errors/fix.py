@@ -94,7 +94,8 @@ def _quoted(failing: Tool, passing: Tool) -> str:
 def _passed(tool: Tool) -> bool:
     if tool.exit_code not in (0, None) or tool.failed or _BACKGROUND.match(tool.output):
         return False
-    return not guards.unwanted(tool.output, tool.exit_code)
+    stopped = guards.before_stop(tool.output, tool.exit_code) is not None
+    return not stopped and not guards.unwanted(tool.output)
 
 
 def _open(signals: Sequence[Signal], place: dict[str, int]) -> list[Signal]:

@@ -7,9 +7,31 @@ SIGINT = 130  # 128 + 2: the status of a command that a person stopped
 OPENING = 4000  # characters of an output in which a refusal stands
 
 
-def unwanted(output: str, exit_code: int | None) -> bool:
-    """A person or the platform stopped it, or refused it: no lesson."""
-    return exit_code == SIGINT or word("unwanted").search(output, 0, OPENING) is not None
+def unwanted(output: str) -> bool:
+    """A person or the platform refused it: no lesson."""
+    return word("unwanted").search(output, 0, OPENING) is not None
+
+
+def before_stop(output: str, exit_code: int | None) -> str | None:
+    """What a command that a person stopped had shown until then; None where nobody stopped it."""
+    end = word("stopped").search(output, 0, OPENING)
+    if end is None and len(output) > OPENING:
+        end = word("stopped").search(output, max(len(output) - OPENING, OPENING))
+    if end is None and exit_code != SIGINT:
+        return None
+    shown = output[: end.start()] if end else output
+    if "KeyboardInterrupt" in output and "Traceback (" in shown:
+        shown = shown[: shown.find("Traceback (")]
+    return word("stopping").sub("", shown)
+
+
+def stands(command: Command, output: str) -> bool:
+    """Is it the state of a unit that has not failed, whatever its journal says?"""
+    return (
+        "Active: " in output
+        and word("unit").search(output, 0, OPENING) is not None
+        and any("status" in words(stage[0]) for stage in command.stages)
+    )
 
 
 def timed_out(output: str) -> int:
