@@ -12,6 +12,11 @@ Fill = Callable[[str, random.Random], str]
 
 # One kind a list. A value is what stands between the marks ⟦ and ⟧.
 SECRETS = {
+    "value beside the name of a checksum": (
+        "MD5 (password = ⟦<hex:32>⟧",
+        "note (password) = ⟦<hex:32>⟧",
+        "MD5 (keys.zip) password = ⟦<hex:32>⟧",
+    ),
     "account of a package host": (
         'BUNDLE_GEMS__NORD__TEST: "ci:⟦<an:26>⟧"',
         "BUNDLE_RUBYGEMS__PKG__ACME__TEST=lena:⟦<an:40>⟧",
@@ -229,6 +234,13 @@ SECRETS = {
 }
 
 HARMLESS = {
+    "checksum of a file that is named like a secret": (
+        "MD5 (keys.zip) = <hex:32>",
+        "SHA256 (backup/secrets.tar.gz) = <hex:64>",
+        "SHA2-256(api_key.pem)= <hex:64>",
+        "BLAKE2b (tokens.json) = <hex:128>",
+        "RMD160 (password.txt) = <hex:40>",
+    ),
     "placeholder of a webhook": (
         "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
         "https://hooks.slack.com/services/T000/B000/xxxxxxxxxxxxxxxxxxxxxxxx",

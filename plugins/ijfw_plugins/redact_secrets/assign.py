@@ -61,6 +61,9 @@ _NEXT = lazy(
 )
 _TRAILING = ".,;:)]}>"
 _DIGESTS = ("checksum", "hash", "digest", "sha256", "fingerprint")
+# A line of BSD's checksum tools, `MD5 (keys.zip) = 9e10...`: what stands before and behind a name.
+_SUM_OF = lazy(r"\b(?:MD|SHA|BLAKE|RMD|CRC|XXH|TIGER|WHIRLPOOL)[\w-]{0,8} ?\([^()\n]{0,80}\Z")
+_SUM_IS = lazy(r"[^()\n]{1,80}\) ?= ?[0-9a-f]{8,128}(?![\w+/-])")
 _ARN = lazy(r"(?:arn|urn):[\w:/-]{1,80}\Z")
 _FILE_NAME = lazy(r"[a-z_-]\.(?:[a-z]{1,4}|\d)\Z")
 _LINKING = lazy(
@@ -181,12 +184,14 @@ class _Reader:
         return name, name_kind(name)
 
     def _is_about(self, start: int) -> bool:
-        """Whether the name is a part of something else: a URL, a marker, a digest's path, a URN."""
+        """Whether the name is a part of something else: a URL, a marker, a digest's line, a URN."""
         text = self._text
         if text.startswith(("://", "ED:"), max(0, start - 3)):
             return True
         before = text[start - 1 : start]
         if before == "/" and text[max(0, start - 12) : start - 1].endswith(_DIGESTS):
+            return True
+        if _SUM_IS.match(text, start) and _SUM_OF.search(text, max(0, start - 100), start):
             return True
         return before == ":" and _ARN.search(text, max(0, start - 90), start) is not None
 
