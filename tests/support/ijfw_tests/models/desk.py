@@ -39,8 +39,8 @@ def heard(kind: SignalKind, text: str, key: str, *, session: str = "s1", **field
 
 
 def wish(text: str = "use pytest, not unittest", key: str = "wish:pytest", **f: Any) -> Signal:
-    """What a person said."""
-    return heard("preference", text, key, **f)
+    """What a person said, in words that are meant to last."""
+    return heard("preference", text, key, **({"signature": "marker:scope"} | f))
 
 
 def fixed(session: str = "s1") -> list[Signal]:
