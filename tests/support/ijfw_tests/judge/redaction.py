@@ -15,8 +15,9 @@ from ijfw_tests.secrets.cases import generate
 from ijfw_tests.secrets.values import leaks
 
 STAGE = "redaction"
-# What the closed thirds of the last two sets gave when they were opened, once: figures of unseen
-# texts. Rules were then made for what they showed; since then they are judged with the others.
+# What the closed thirds of two sets, and the whole of a third, gave when they were opened, once:
+# figures of unseen texts. Rules were then made for what they showed; since then they are judged
+# with the others.
 OPENED = {
     "sixth": {
         "case recall": (199, 0.9547),
@@ -29,6 +30,12 @@ OPENED = {
         "harmless touched": (134, 0.0075),
         "must keep": (277, 1.0),
         "prefix tokens": (73, 0.9863),
+    },
+    "eighth": {
+        "case recall": (332, 1.0),
+        "harmless touched": (217, 0.0046),
+        "must keep": (432, 1.0),
+        "prefix tokens": (126, 1.0),
     },
 }
 CONTEXT = Context(project="", session="s", now=datetime.now(UTC), memory=None)  # type: ignore[arg-type]
@@ -63,6 +70,7 @@ def judge_cases(seed: str = "1") -> list[Case]:
         "fifth",
         "sixth",
         "seventh",
+        "eighth",
     ):
         for number, case in enumerate(_templates(part)):
             template = case["text"]
@@ -78,6 +86,7 @@ def judge_cases(seed: str = "1") -> list[Case]:
         "harmless_fifth",
         "harmless_sixth",
         "harmless_seventh",
+        "harmless_eighth",
     ):
         for kind, group in toml(f"redaction_{part}").items():
             for number, template in enumerate(group["texts"]):
