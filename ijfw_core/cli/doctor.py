@@ -1,7 +1,9 @@
 """`ijfw doctor` and `ijfw status`: whether it works, and what there is."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,6 +11,9 @@ from ijfw_core.cli.output import emit_json, json_option, report_errors, say, tab
 from ijfw_core.errors import RefusedError
 from ijfw_core.loading.hooks import Hooks
 from ijfw_core.storage.roots import Roots
+
+if TYPE_CHECKING:
+    from ijfw_core.install.status import PlatformStatus
 
 CONSENT = {True: "yes", False: "no", None: "no answer"}
 
@@ -56,15 +61,7 @@ def status(ctx: click.Context, as_json: bool) -> None:
     if as_json:
         emit_json(found)
         return
-    elsewhere = [p.platform for p in found.platforms if p.state == "untouched" and not p.found]
-    for one in found.platforms:
-        if one.platform in elsewhere:
-            continue
-        last = f", hooks last ran {one.last_fired}" if one.last_fired else ""
-        about = one.detail if one.state != "untouched" else f"found at {one.found}"
-        say(f"{one.platform}: {one.state} ({about}){last}")
-        if one.fix:
-            say(f"  -> {one.fix}")
+    elsewhere = _tell_platforms(found.platforms)
     if elsewhere:
         say(f"not found: {', '.join(elsewhere)}")
     if found.model.state != "off":
@@ -92,6 +89,20 @@ def status(ctx: click.Context, as_json: bool) -> None:
             say(f"{Path(project.project).name}: last dream {project.dream}")
     if not rows:
         say("No project yet. In one: ijfw consent yes")
+
+
+def _tell_platforms(platforms: "Sequence[PlatformStatus]") -> list[str]:
+    """Tell of each agent; the names of those that are not found here."""
+    elsewhere = [p.platform for p in platforms if p.state == "untouched" and not p.found]
+    for one in platforms:
+        if one.platform in elsewhere:
+            continue
+        last = f", hooks last ran {one.last_fired}" if one.last_fired else ""
+        about = one.detail if one.state != "untouched" else f"found at {one.found}"
+        say(f"{one.platform}: {one.state} ({about}){last}")
+        if one.fix:
+            say(f"  -> {one.fix}")
+    return elsewhere
 
 
 def _opened(ctx: click.Context) -> tuple[Path, Hooks, Roots | None]:

@@ -76,12 +76,11 @@ def memory(count: int) -> tuple[list[Entry], dict[str, Told]]:
         )  # fmt: skip
     new = [made.entry(count + nth, 0) for nth in range(len(names))]
     known = [entries[nth * step + 1] for nth in range(len(names))]
+    changed = [limit(name, 300 + nth) for nth, name in enumerate(names)]
     return entries, {
         "new": Told([(one.summary, one.content) for one in new], "written"),
         "duplicate": Told([(one.summary, one.content) for one in known], "duplicate"),
-        "supersede": Told(
-            [(limit(name, 300 + nth),) * 2 for nth, name in enumerate(names)], "superseded"
-        ),
+        "supersede": Told([(said, said) for said in changed], "superseded"),
     }
 
 

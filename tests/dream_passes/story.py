@@ -112,7 +112,7 @@ BY_HAND = {
 # (day, scenes of the session)
 SESSIONS: list[tuple[float, list[Scene]]] = [
     (0, [said("From now on use pytest, never unittest."), missing_driver]),
-    (2, [said("Always use REST for the public API."), planted]),
+    (2, [said("Always use REST for the public API in this repo."), planted]),
     (4, [missing_driver, said("We decided to keep the sessions in Redis.")]),
     (6, [stale_snapshot, planted_error]),
     (9, [said("From now on the dev server must listen on port 8080."), missing_driver]),

@@ -91,7 +91,7 @@ def test_the_same_story_without_nights_holds_more_that_is_wrong(tmp_path: Path) 
     life = Life(tmp_path)
     story().live(life, nights=False)
     said = [e.summary for e in life.entries(61, "knowledge") if not e.superseded_by]
-    assert "always use REST for the public API" in said
+    assert "always use REST for the public API in this repo" in said
     assert any("REST to GraphQL" in summary for summary in said)
     assert not any("psycopg" in summary for summary in said)
     assert len(life.entries(61, "staged")) == 2

@@ -50,9 +50,11 @@ def test_a_warm_server_wrote_nothing(desk: Any) -> None:
     assert not (desk.home / ".ijfw" / "projects.toml").exists()
 
 
-def test_a_warm_server_knows_a_small_memory(desk: Any, call: Callable[..., Any]) -> None:
+def test_a_warm_server_knows_a_small_memory(
+    desk: Any, call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     call(desk.workspace(), "ijfw_memory_store", **STORED)
-    ranking._last = None
+    monkeypatch.setattr(ranking, "_last", None)
     work = desk.workspace()
     work.warm(told=True)
     assert ranking._last is not None
