@@ -5,7 +5,7 @@ from collections import Counter
 from ijfw_hookspecs import Signal
 from ijfw_plugins.signals_feedback.feedback import signals
 from ijfw_tests.judge.sets import Case, is_closed, lines, parts, toml
-from ijfw_tests.judge.table import Row, excess, share
+from ijfw_tests.judge.table import Row, excess, share, without_bar
 
 STAGE = "feedback"
 STANDING = {"rule": "standing", "preference": "standing"}
@@ -50,6 +50,11 @@ def sixth_cases() -> list[Case]:
     return _cases(("feedback_sixth", SIXTH))
 
 
+def unseen_cases() -> list[Case]:
+    """The messages that no rule was made for: what they give is shown, and held to no bar."""
+    return _cases(("feedback_seventh", "seventh-"))
+
+
 def _cases(*sets: tuple[str, str]) -> list[Case]:
     found: list[Case] = []
     for part, mark in sets:
@@ -80,6 +85,7 @@ def rows(shown: list[str]) -> list[Row]:
     fifth = [c for c in judge_cases() if c["name"].startswith(FIFTH) and is_closed(c["name"])]
     for name, cases in zip(FIRST, (fifth, sixth_cases()), strict=True):
         found += _with_first(name, _rows(name, cases, []))
+    found += [without_bar(row) for row in _rows("seventh, unseen", unseen_cases(), [])]
     own = lines("feedback/cases.jsonl")
     for split in ("tune", "held"):
         mine = [case | {"name": case["id"]} for case in own if case["split"] == split]

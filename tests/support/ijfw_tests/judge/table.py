@@ -32,6 +32,11 @@ class Row(NamedTuple):
         return f"<= {self.high:g}" if self.high is not None else ""
 
 
+def without_bar(row: Row) -> Row:
+    """The figure alone: of texts that no rule was made for, the distance is told, not held."""
+    return row._replace(low=None, high=None)
+
+
 def share(part: int, whole: int) -> float:
     """A part of a whole, rounded down to four digits so that no bar is met by rounding."""
     return int(10_000 * part / whole) / 10_000 if whole else 0.0
