@@ -113,9 +113,13 @@ def limit(seconds: float) -> None:
     _signal.setitimer(_signal.ITIMER_REAL, seconds)
 
 
-def receive() -> bytes:
-    """The payload: what came on stdin within SECONDS, b"" where it is more than LIMIT."""
-    parts, size = [], 0
+def receive(home: bytes) -> bytes:
+    """The payload: what came on stdin within SECONDS, b"" where it is more than LIMIT.
+
+    Some clients never close the pipe, so what came is taken as it is; where it looks cut short, a
+    line is left for `ijfw doctor`.
+    """
+    parts, size = [b""], 0
     try:
         limit(SECONDS)
         while True:
@@ -127,7 +131,10 @@ def receive() -> bytes:
             size += len(part)
             if size <= LIMIT:
                 parts.append(part)
-    except (_LateError, OSError):
+    except _LateError as error:
+        if not parts[-1].rstrip().endswith(b"}"):
+            complain(home, error)
+    except OSError:
         pass
     _signal.setitimer(_signal.ITIMER_REAL, 0)
     return b"".join(parts) if size <= LIMIT else b""
@@ -483,7 +490,7 @@ def main() -> None:
     try:
         script = sys.argv[0].encode("utf-8", "surrogateescape")
         home = home_of(script.rpartition(b"/")[0] or b".")
-        data = receive()
+        data = receive(home)
         if data and len(sys.argv) > 2 and posix.environ.get(b"IJFW_DISABLE", b"").lower() in OFF:
             call = Call(home, sys.argv[1], sys.argv[2], data)
             if sys.argv[3:] in (["child"], ["greeted"]):

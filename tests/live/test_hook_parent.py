@@ -224,6 +224,23 @@ def test_stdin_that_is_never_closed_still_counts(agreed: Any) -> None:
     assert [line["kind"] for line in agreed.spooled()] == ["rule"]
 
 
+@pytest.mark.parametrize("part", [b"", b'{"hook_event_name": "UserPromptSubmit", "prompt": "alw'])
+def test_a_payload_that_comes_too_late_leaves_a_line_for_the_doctor(
+    agreed: Any, part: bytes
+) -> None:
+    with subprocess.Popen(
+        agreed.line("UserPromptSubmit"), stdin=subprocess.PIPE, env=agreed.env
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(part)
+        process.stdin.flush()
+        assert process.wait(GUARD_SECONDS) == 0
+    assert drain.wait_for_children(agreed.home, GUARD_SECONDS)
+    said = (agreed.home / "run" / "hook-errors").read_text()
+    assert "_LateError" in said
+    assert "alw" not in said
+
+
 def test_a_payload_that_is_too_long_is_passed_over(agreed: Any) -> None:
     agreed.send("UserPromptSubmit", prompt="always use tabs " + "x" * hook.LIMIT)
     assert not agreed.forked
