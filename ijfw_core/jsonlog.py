@@ -8,9 +8,9 @@ import os
 import re
 import stat
 from _blake2 import blake2b
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, Generic, NamedTuple, Self, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -22,13 +22,18 @@ MAX_BYTES = 4 * 1024 * 1024  # of lines, a piece
 MAX_RECORDS = 2000  # a piece
 MAX_PLACES = 500  # that are remembered; the oldest is lost first
 JUDGE_BY = 50  # readable records after which a file must have shown whose it is
+TAIL = 512 * 1024  # bytes at the end of a file in which the last words are looked for
 HEAD = 512  # bytes at the start of the file by which it is known again
 STALE = "stale cursor"
 
 _CHUNK = 1024 * 1024
 _BLANK = b"\x00 \r\n\t"  # NULs are what a crash leaves in a file
+_MARK = b"\xef\xbb\xbf"  # of byte order
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _object = msgspec.json.Decoder(dict[str, Any])
+
+R = TypeVar("R")
+S = TypeVar("S", bound=Struct)
 
 
 class _State(Struct, omit_defaults=True):
@@ -51,15 +56,18 @@ class _Line(NamedTuple):
     whole: bool  # it ends with a newline
 
 
-class Log:
+class Reader(Generic[R]):
     """One piece of a transcript. Iterate, then give `transcript`.
 
     `places` (id -> offset) and `ids` (name -> id) come back in the next piece; set `known` when a
     record can only be this platform's.
     """
 
-    def __init__(self, path: str, cursor: str, whose: str) -> None:
-        """`whose` stands in the error about another's file: "a Codex transcript".
+    def __init__(
+        self, path: str, cursor: str, whose: str, decode: Callable[[bytes], R | None]
+    ) -> None:
+        """`whose` stands in the error about another's file: "a Codex transcript". `decode` makes a
+        record of a line; None where it is none.
 
         Raises ValueError("not ...") for what is no regular file, ValueError("stale cursor") where
         the file shrank or begins otherwise, OSError where it cannot be read.
@@ -67,6 +75,7 @@ class Log:
         self.path = path
         self.bad_records = 0
         self._whose = whose
+        self._decode = decode
         self._file = open_regular(path, whose)
         try:
             self._state = self._resume(cursor)
@@ -78,7 +87,7 @@ class Log:
         self.ids = self._state.ids
         self._done = True
 
-    def __enter__(self) -> "Log":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -89,7 +98,7 @@ class Log:
     ) -> None:
         self._file.close()
 
-    def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
+    def __iter__(self) -> Iterator[tuple[int, R]]:
         """(offset, record) of the next records; raises ValueError where they are another's."""
         state, held = self._state, 0
         for count, line in enumerate(_lines(self._file, state.offset, inside=state.inside)):
@@ -97,13 +106,13 @@ class Log:
             if count and (count >= MAX_RECORDS or held > MAX_BYTES):
                 self._done = False
                 return
-            record = decode(_stripped(line.data, line.start)) if line.data else None
+            record = self._record(line)
             if line.data and not line.whole and record is None:
                 return  # torn: it is left for the next call
             was_inside = state.inside
             state.offset, state.inside = line.end, line.data is None and not line.whole
             if record is None:
-                blank = line.data is not None and not line.data.strip(b"\x00 \r\n\t\xef\xbb\xbf")
+                blank = line.data is not None and not line.data.strip(b" \r\n\t" + _MARK)
                 self.bad_records += not blank and not was_inside
                 continue
             yield line.start, record
@@ -116,14 +125,14 @@ class Log:
         while len(self.places) > MAX_PLACES:
             del self.places[next(iter(self.places))]
 
-    def record_at(self, offset: int) -> dict[str, Any] | None:
+    def record_at(self, offset: int) -> R | None:
         """The record that stands at an offset; None where there is none."""
         if offset < 0:
             return None
         position = self._file.tell()
         try:
             line = next(_lines(self._file, offset), None)
-            return decode(_stripped(line.data, offset)) if line and line.data else None
+            return self._record(line) if line else None
         finally:
             self._file.seek(position)
 
@@ -143,6 +152,12 @@ class Log:
             also=tuple(also) if self._done else (),
         )
 
+    def _record(self, line: _Line) -> R | None:
+        data = line.data.strip(_BLANK) if line.data else b""
+        if line.start == 0:
+            data = data.removeprefix(_MARK)
+        return self._decode(data) if data else None
+
     def _judge(self) -> None:
         if not self.known:
             self._state.judged += 1
@@ -150,18 +165,34 @@ class Log:
                 raise ValueError(f"not {self._whose}")
 
     def _resume(self, cursor: str) -> _State:
+        state = resumed(cursor, _State)
         if not cursor:
-            return _State(places={}, ids={})
-        try:
-            state = msgspec.json.decode(cursor, type=_State)
-        except (ValueError, RecursionError) as error:
-            raise ValueError(STALE) from error
+            return state
         size = os.fstat(self._file.fileno()).st_size
         if not 0 <= state.offset <= size or not 0 <= state.size <= HEAD:
             raise ValueError(STALE)
         if state.head != _head(self._file, state.size):
             raise ValueError(STALE)
         return state
+
+
+class Log(Reader[dict[str, Any]]):
+    """A piece whose records are JSON objects."""
+
+    def __init__(self, path: str, cursor: str, whose: str) -> None:
+        """As for `Reader`."""
+        super().__init__(path, cursor, whose, decode)
+
+
+def resumed(cursor: str, kind: type[S]) -> S:
+    """A cursor that was made of this struct; "" is the start.
+
+    Raises ValueError("stale cursor") where it was not.
+    """
+    try:
+        return msgspec.json.decode(cursor, type=kind) if cursor else kind()
+    except (ValueError, RecursionError) as error:
+        raise ValueError(STALE) from error
 
 
 def decode(data: bytes) -> dict[str, Any] | None:
@@ -187,6 +218,18 @@ def open_regular(path: str, whose: str) -> BinaryIO:
         os.close(descriptor)
         raise ValueError(f"not {whose}")
     return os.fdopen(descriptor, "rb", buffering=256 * 1024)
+
+
+def tail(path: str) -> list[bytes]:
+    """The lines in the last 512 KiB of a file, the last first; none where it cannot be read."""
+    if not path:
+        return []
+    try:
+        with open_regular(path, "a file") as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - TAIL, 0))
+            return file.read(TAIL).split(b"\n")[::-1]
+    except (OSError, ValueError):
+        return []
 
 
 def _lines(file: BinaryIO, offset: int, *, inside: bool = False) -> Iterator[_Line]:
@@ -215,11 +258,6 @@ def _skip(file: BinaryIO) -> tuple[int, bool]:
         if piece.endswith(b"\n"):
             return size, True
     return size, False
-
-
-def _stripped(data: bytes, start: int) -> bytes:
-    data = data.strip(_BLANK)
-    return data.removeprefix(b"\xef\xbb\xbf") if start == 0 else data
 
 
 def _head(file: BinaryIO, size: int) -> str:

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ijfw_core.text import clean, parse_time
+from ijfw_hookspecs import Tool
 
 ToolKind = Literal["shell", "edit", "read", "mcp", "agent", "other"]
 
@@ -27,6 +28,29 @@ _OUR_COMMAND = re.compile(
 )
 
 
+class Call(NamedTuple):
+    """What is known of a tool call before its result."""
+
+    id: str
+    name: str
+    kind: ToolKind
+    input: str
+    ours: bool
+
+    def done(self, output: str, *, exit_code: int | None, failed: bool | None) -> Tool:
+        """The finished tool."""
+        return Tool(
+            name=self.name,
+            kind=self.kind,
+            input=self.input,
+            output=output,
+            exit_code=exit_code,
+            failed=failed,
+            call_id=self.id,
+            is_ours=self.ours,
+        )
+
+
 def is_ours(kind: ToolKind, subject: str) -> bool:
     """Whether a call runs our command line or touches our folder: it is never captured.
 
@@ -38,13 +62,25 @@ def is_ours(kind: ToolKind, subject: str) -> bool:
     return found and _OUR_COMMAND.search(subject, 0, COMMAND_CHARS) is not None
 
 
-def text_of(arguments: Mapping[str, Any], *names: str) -> str:
-    """The first of these arguments that is a text and not empty."""
-    for name in names:
-        value = arguments.get(name)
-        if isinstance(value, str) and value:
-            return value
+def text_of(fields: object, *names: str) -> str:
+    """The first of these fields that is a text and not empty; "" where there are no fields."""
+    if isinstance(fields, Mapping):
+        for name in names:
+            value = fields.get(name)
+            if isinstance(value, str) and value:
+                return value
     return ""
+
+
+def fields_of(fields: object, name: str) -> dict[str, Any]:
+    """The object that is the field `name`; {} where it is none."""
+    value = fields.get(name) if isinstance(fields, Mapping) else None
+    return value if isinstance(value, dict) else {}
+
+
+def exit_code(value: object) -> int | None:
+    """An exit status that a platform gives; None where it is no number."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def others(arguments: Mapping[str, Any]) -> str:

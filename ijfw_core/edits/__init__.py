@@ -1,30 +1,39 @@
 """Public face for adapters: our parts in settings files of others, as a list of pieces.
 
-An adapter says which pieces it puts where; `install`, `uninstall` and `status` do the rest. Nobody
+An adapter says which pieces it puts where; `install`, `uninstall` and `status`, called by
+`ijfw_core.adapter.Adapter`, do the rest. Nobody
 else's entry, order, comment or byte is touched, a second install changes nothing, and a file that
 cannot be read is refused with its line. Import it inside functions: hooks must not pay for it.
 
-    def _pieces(self, scope, command=()):
+    def pieces(self, scope, command=()):
+        folder = self.folder(scope)
+        hooks = {"Stop": {"command": edits.hook_line(command, "Stop")}}
         return [
-            edits.JsonItems(path=..., keys=("hooks", "Stop"), items=(...,), ours=..., within="hooks"),
-            edits.JsonMember(path=..., keys=("mcpServers", "ijfw"), value=edits.mcp_server(command),
-                             ours=edits.is_mcp_server),
-            edits.WholeFile(path=.../"SKILL.md", text=edits.skill("mcp__ijfw__{}"), marks=edits.MARKDOWN),
+            *edits.hook_items(folder / "hooks.json", self.name, hooks),
+            edits.mcp_member(folder / "mcp.json", command),
+            edits.skill_file(folder / "skills", "mcp__ijfw__{}"),
         ]
-
-    def install(self, scope, command):
-        return edits.install(self._pieces(scope, command))
-"""  # noqa: E501
+"""
 
 import os
-import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from ijfw_core.edits.agent_texts import SKILL, rules, skill
 from ijfw_core.edits.marked import HASH, MARKDOWN, SLASHES, Marks
+from ijfw_core.edits.ours import (
+    hook_items,
+    hook_line,
+    is_hook,
+    is_mcp_server,
+    mcp_command,
+    mcp_env,
+    mcp_member,
+    mcp_server,
+    script,
+    skill_file,
+)
 from ijfw_core.edits.pieces import Block, JsonItems, JsonMember, Piece, TomlTable, WholeFile
 from ijfw_hookspecs import AdapterStatus, FileEdit
 
@@ -40,22 +49,26 @@ __all__ = [
     "SLASHES",
     "TomlTable",
     "WholeFile",
+    "hook_items",
+    "hook_line",
     "install",
     "is_hook",
     "is_mcp_server",
     "mcp_command",
     "mcp_env",
+    "mcp_member",
     "mcp_server",
     "present",
     "read",
     "rules",
+    "script",
     "skill",
+    "skill_file",
     "status",
     "uninstall",
 ]
 
 MAX_BYTES = 32 << 20  # of a settings file; Claude Code's own state is some MB on busy computers
-_COMMAND_CHARS = 4096  # of a hook's line in which our script is looked for
 
 
 def install(pieces: Iterable[Piece]) -> list[FileEdit]:
@@ -119,57 +132,6 @@ def present(programs: Sequence[str] = (), folders: Sequence[Path] = ()) -> str:
     """
     found = next((where for where in map(shutil.which, programs) if where), "")
     return found or next((str(folder) for folder in folders if folder.is_dir()), "")
-
-
-def mcp_command(command: Sequence[str]) -> list[str]:
-    """The line that runs our MCP server, of a hook command (interpreter first)."""
-    return [command[0], "-I", "-m", "ijfw_core.mcp"]
-
-
-def mcp_env(command: Sequence[str]) -> dict[str, str]:
-    """What the server must be told besides: our folder, where it is not ~/.ijfw."""
-    script = next((word for word in command if word.endswith("hook.py")), "")
-    home = os.path.dirname(script)
-    return {"IJFW_HOME": home} if home and home != os.path.expanduser("~/.ijfw") else {}
-
-
-def mcp_server(command: Sequence[str], **more: Any) -> dict[str, Any]:
-    """The server as most clients write it: command, args, env where needed, and `more`.
-
-    An empty command, as `uninstall` has it, gives an empty server.
-    """
-    if not command:
-        return {}
-    words, env = mcp_command(command), mcp_env(command)
-    return {"command": words[0], "args": words[1:], **({"env": env} if env else {}), **more}
-
-
-def is_mcp_server(value: Any) -> bool:
-    """Whether a server in a client's settings is ours: it runs our module, or `ijfw mcp`."""
-    words = [word for word in _strings(value) if len(word) < _COMMAND_CHARS]
-    named = any(word == "ijfw" or word.endswith(("/ijfw", "/ijfw.exe")) for word in words)
-    return "ijfw_core.mcp" in words or (named and "mcp" in words)
-
-
-def is_hook(platform: str) -> Callable[[Any], bool]:
-    """Tells whether a hook in a client's settings runs our script for this platform."""
-    ran = r"(?:\bhook\.py['\"]?|\bijfw['\"]?\s+hook\s+--platform)\s+"
-    line = re.compile(rf"{ran}['\"]?{re.escape(platform)}['\"]?\s+\w+['\"]?\s*$")
-
-    def told(value: Any) -> bool:
-        words = [word for word in _strings(value) if len(word) < _COMMAND_CHARS]
-        return any(line.search(word) for word in (*words, " ".join(words[:20])))
-
-    return told
-
-
-def _strings(value: Any) -> list[str]:
-    """The texts in an object or a list, one level of lists deep."""
-    values = list(value.values()) if isinstance(value, Mapping) else value
-    if not isinstance(values, list):
-        return [values] if isinstance(values, str) else []
-    found = [inner for v in values for inner in (v if isinstance(v, list) else [v])]
-    return [text for text in found if isinstance(text, str)]
 
 
 def _edits(

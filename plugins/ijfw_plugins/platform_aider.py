@@ -8,18 +8,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from ijfw_hookspecs import (
-    AdapterStatus,
-    AgentEvent,
-    Caps,
-    FileEdit,
-    PlatformAdapter,
-    Reply,
-    Transcript,
-    hookimpl,
-)
+from ijfw_core.adapter import Adapter, Scope
+from ijfw_hookspecs import AgentEvent, Caps, PlatformAdapter, Reply, Transcript, hookimpl
 
 if TYPE_CHECKING:
     from ijfw_core import edits
@@ -31,16 +23,12 @@ _START = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s
 _READ = re.compile(r"^read\s*:", re.M)
 
 
-class Aider:
+class Aider(Adapter):
     """The adapter."""
 
     name = NAME
+    programs = ("aider",)
     caps = Caps(events=("prompt",), inject_at=(), transcript=True)
-
-    def __init__(self, home: Path | None = None, project: Path | None = None) -> None:
-        """`home` is the person's home folder, `project` the project's; else the process's own."""
-        self._home = home
-        self._project = project
 
     def parse(self, event: str, payload: bytes, env: Mapping[str, str]) -> AgentEvent | None:
         """None: Aider runs no hooks."""
@@ -72,41 +60,20 @@ class Aider:
         events = tuple(_events(path, text, start))
         return Transcript(events=events, cursor=f"{len(text)} {head}")
 
-    def install(
-        self, scope: Literal["user", "project"], command: Sequence[str]
-    ) -> Sequence[FileEdit]:
-        """A file of rules, and the line that makes Aider read it.
+    def traces(self) -> tuple[Path, ...]:
+        """What it keeps in the home folder."""
+        return (self.home / ".aider",)
 
-        Raises ValueError where the settings have a `read:` of their own.
+    def pieces(self, scope: Scope, command: Sequence[str] = ()) -> "list[edits.Piece]":
+        """A file of rules, and the line that makes Aider read it; see `Adapter`.
+
+        One that is put where the settings have a `read:` of their own is refused.
         """
-        from ijfw_core import edits
-
-        return edits.install(self._pieces(scope))
-
-    def uninstall(self, scope: Literal["user", "project"]) -> Sequence[FileEdit]:
-        """The same files without what is ours."""
-        from ijfw_core import edits
-
-        return edits.uninstall(self._pieces(scope))
-
-    def status(self) -> AdapterStatus:
-        """What of ours stands in the project's and the person's files."""
-        from ijfw_core import edits
-
-        return edits.status([*self._pieces("project"), *self._pieces("user")])
-
-    def detect(self) -> str:
-        """Where Aider was found on this computer; "" where it was not."""
-        from ijfw_core import edits
-
-        return edits.present(("aider",), ((self._home or Path.home()) / ".aider",))
-
-    def _pieces(self, scope: Literal["user", "project"]) -> "list[edits.Piece]":
         import json
 
         from ijfw_core import edits
 
-        folder = (self._project or Path.cwd()) if scope == "project" else self._home or Path.home()
+        folder = self.folder(scope)
         rules = folder / ".aider.ijfw.md"
         about = edits.rules()
         named = rules.name if scope == "project" else str(rules)

@@ -5,15 +5,13 @@ Its transcripts have no documented form, so everything is heard by hooks.
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from ijfw_core.adapter import Adapter, Scope
 from ijfw_hookspecs import (
-    AdapterStatus,
     AgentEvent,
     Caps,
     EventKind,
-    FileEdit,
     PlatformAdapter,
     Reply,
     Tool,
@@ -55,20 +53,14 @@ _KINDS: "dict[str, ToolKind]" = {
 }
 
 
-class Cursor:
+class Cursor(Adapter):
     """The adapter."""
 
     name = NAME
+    programs = ("cursor", "cursor-agent")
+    folders = (".cursor", ".cursor")
     caps = Caps(
-        events=(
-            "session_start",
-            "prompt",
-            "tool_end",
-            "turn_end",
-            "subagent_end",
-            "pre_compact",
-            "session_end",
-        ),
+        events=tuple(dict.fromkeys(EVENT_NAMES.values())),
         inject_at=("session_start",),
         transcript=False,
         exit_code=True,
@@ -76,29 +68,25 @@ class Cursor:
         event_names=EVENT_NAMES,
     )
 
-    def __init__(self, home: Path | None = None, project: Path | None = None) -> None:
-        """`home` is the person's home folder, `project` the project's; else the process's own."""
-        self._home = home
-        self._project = project
-
     def parse(self, event: str, payload: bytes, env: Mapping[str, str]) -> AgentEvent | None:
         """A hook's payload as an event; None where it is of no interest. Never raises."""
         from ijfw_core import jsonlog
+        from ijfw_core.toolcalls import text_of
 
         fields = jsonlog.decode(payload)
         if fields is None:
             return None
-        name = event if event in EVENT_NAMES else _text(fields, "hook_event_name")
+        name = event if event in EVENT_NAMES else text_of(fields, "hook_event_name")
         kind = EVENT_NAMES.get(name)
         if kind is None:
             return None
         roots = fields.get("workspace_roots")
         root = roots[0] if isinstance(roots, list) and roots else ""
-        details: dict[str, Any] = {"turn": _text(fields, "generation_id")}
+        details: dict[str, Any] = {"turn": text_of(fields, "generation_id")}
         if kind == "prompt":
             from ijfw_core.text import clean, strip_memory
 
-            details["text"] = strip_memory(clean(_text(fields, "prompt"))).strip()
+            details["text"] = strip_memory(clean(text_of(fields, "prompt"))).strip()
             if not details["text"]:
                 return None
         if kind == "tool_end":
@@ -106,7 +94,7 @@ class Cursor:
         return AgentEvent(
             platform=NAME,
             kind=kind,
-            session=_text(fields, "conversation_id", "session_id"),
+            session=text_of(fields, "conversation_id", "session_id"),
             at=datetime.now(UTC),
             cwd=(root if isinstance(root, str) else "") or env.get("CURSOR_PROJECT_DIR", ""),
             **details,
@@ -124,74 +112,28 @@ class Cursor:
         """Raises ValueError: Cursor's transcripts have no documented form."""
         raise ValueError("not readable: Cursor's transcripts have no documented form")
 
-    def install(
-        self, scope: Literal["user", "project"], command: Sequence[str]
-    ) -> Sequence[FileEdit]:
-        """Hooks, MCP server and skill. Raises ValueError where a file cannot be read as JSON."""
+    def pieces(self, scope: Scope, command: Sequence[str] = ()) -> "list[edits.Piece]":
+        """See `Adapter`."""
         from ijfw_core import edits
 
-        return edits.install(self._pieces(scope, command))
-
-    def uninstall(self, scope: Literal["user", "project"]) -> Sequence[FileEdit]:
-        """The same files without what is ours."""
-        from ijfw_core import edits
-
-        return edits.uninstall(self._pieces(scope))
-
-    def status(self) -> AdapterStatus:
-        """What of ours stands in the project's and the person's files."""
-        from ijfw_core import edits
-
-        return edits.status([*self._pieces("project"), *self._pieces("user")])
-
-    def detect(self) -> str:
-        """Where Cursor was found on this computer; "" where it was not."""
-        from ijfw_core import edits
-
-        return edits.present(("cursor", "cursor-agent"), (self._folder("user"),))
-
-    def _pieces(
-        self, scope: Literal["user", "project"], command: Sequence[str] = ()
-    ) -> "list[edits.Piece]":
-        import shlex
-
-        from ijfw_core import edits
-
-        folder = self._folder(scope)
-        hooks: list[edits.Piece] = [
-            edits.JsonItems(
-                path=folder / "hooks.json",
-                keys=("hooks", event),
-                items=({"command": shlex.join([*command, event]), "timeout": HOOK_SECONDS},),
-                ours=edits.is_hook(NAME),
-                start={"version": 1},
-            )
+        folder = self.folder(scope)
+        hooks = {
+            event: {"command": edits.hook_line(command, event), "timeout": HOOK_SECONDS}
             for event in LISTENED
+        }
+        return [
+            *edits.hook_items(folder / "hooks.json", NAME, hooks, start={"version": 1}),
+            edits.mcp_member(folder / "mcp.json", command),
+            edits.skill_file(folder / "skills"),
         ]
-        server = edits.JsonMember(
-            path=folder / "mcp.json",
-            keys=("mcpServers", "ijfw"),
-            value=edits.mcp_server(command),
-            ours=edits.is_mcp_server,
-        )
-        skill = edits.WholeFile(
-            path=folder / "skills" / edits.SKILL / "SKILL.md",
-            text=edits.skill(),
-            marks=edits.MARKDOWN,
-        )
-        return [*hooks, server, skill]
-
-    def _folder(self, scope: Literal["user", "project"]) -> Path:
-        if scope == "project":
-            return (self._project or Path.cwd()) / ".cursor"
-        return (self._home or Path.home()) / ".cursor"
 
 
 def _tool(event: str, fields: Mapping[str, Any]) -> Tool:
     from ijfw_core import toolcalls
     from ijfw_core.text import clean, strip_memory
+    from ijfw_core.toolcalls import text_of
 
-    name = _text(fields, "tool_name")
+    name = text_of(fields, "tool_name")
     given = fields.get("tool_input")
     args: Mapping[str, Any] = given if isinstance(given, dict) else fields
     if event == "afterShellExecution":
@@ -199,14 +141,14 @@ def _tool(event: str, fields: Mapping[str, Any]) -> Tool:
     if event == "afterFileEdit":
         name = "Edit"
     kind: ToolKind = "mcp" if name.startswith("MCP:") else _KINDS.get(name, "other")
-    command = toolcalls.text_of(args, "command")
-    path = toolcalls.text_of(args, "file_path", "path")
+    command = text_of(args, "command")
+    path = text_of(args, "file_path", "path")
     shown = command if kind == "shell" else path or toolcalls.others(args)
     if kind == "edit":
         shown = toolcalls.edited(path, _changes(args))
     output, code = _outcome(fields)
     failed = event == "postToolUseFailure" or (None if code is None else code != 0)
-    if _text(fields, "failure_type") == "permission_denied":
+    if text_of(fields, "failure_type") == "permission_denied":
         failed = None
     ours = "ijfw_memory" in name or toolcalls.is_ours(kind, command or path)
     return Tool(
@@ -216,36 +158,33 @@ def _tool(event: str, fields: Mapping[str, Any]) -> Tool:
         output=strip_memory(clean(output)),
         exit_code=code,
         failed=failed,
-        call_id=_text(fields, "tool_use_id"),
+        call_id=text_of(fields, "tool_use_id"),
         is_ours=ours,
     )
 
 
 def _changes(args: Mapping[str, Any]) -> list[tuple[str, str]]:
-    from ijfw_core import toolcalls
+    from ijfw_core.toolcalls import DIFF_LINES, text_of
 
     edits = args.get("edits")
-    found = edits[: toolcalls.DIFF_LINES] if isinstance(edits, list) else []
+    found = edits[:DIFF_LINES] if isinstance(edits, list) else []
     rows: list[Mapping[str, Any]] = [one for one in found if isinstance(one, dict)] or [args]
-    return [(_text(one, "old_string"), _text(one, "new_string", "content")) for one in rows]
+    return [(text_of(one, "old_string"), text_of(one, "new_string", "content")) for one in rows]
 
 
 def _outcome(fields: Mapping[str, Any]) -> tuple[str, int | None]:
     """(what was printed, exit status): `tool_output` is JSON in a text, where it is JSON at all."""
     from ijfw_core import jsonlog
+    from ijfw_core.toolcalls import exit_code, text_of
 
-    raw = _text(fields, "tool_output", "output", "error_message", "result_json")
+    raw = text_of(fields, "tool_output", "output", "error_message", "result_json")
     inner = jsonlog.decode(raw.encode("utf-8", "replace")) if raw.startswith("{") else None
     if inner is None:
         return raw, None
-    code = inner.get("exitCode", inner.get("exit_code"))
-    parts = (_text(inner, "stdout", "output"), _text(inner, "stderr"))
+    code = exit_code(inner.get("exitCode", inner.get("exit_code")))
+    parts = (text_of(inner, "stdout", "output"), text_of(inner, "stderr"))
     text = "\n".join(part for part in parts if part)
-    return text or raw, code if isinstance(code, int) and not isinstance(code, bool) else None
-
-
-def _text(fields: Mapping[str, Any], *names: str) -> str:
-    return next((v for name in names if isinstance(v := fields.get(name), str) and v), "")
+    return text or raw, code
 
 
 @hookimpl

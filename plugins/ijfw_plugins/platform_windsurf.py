@@ -7,15 +7,13 @@ that they print reaches the agent: rules and the MCP server hand memory back.
 import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from ijfw_core.adapter import Adapter, Scope
 from ijfw_hookspecs import (
-    AdapterStatus,
     AgentEvent,
     Caps,
     EventKind,
-    FileEdit,
     PlatformAdapter,
     Reply,
     Tool,
@@ -37,10 +35,12 @@ EVENT_NAMES: dict[str, EventKind] = {
 LISTENED = ("pre_user_prompt", "post_cascade_response")
 
 
-class Windsurf:
+class Windsurf(Adapter):
     """The adapter."""
 
     name = NAME
+    programs = ("windsurf",)
+    folders = (".windsurf", ".codeium/windsurf")
     caps = Caps(
         events=("prompt", "tool_end", "turn_end"),
         inject_at=(),
@@ -48,41 +48,36 @@ class Windsurf:
         event_names=EVENT_NAMES,
     )
 
-    def __init__(self, home: Path | None = None, project: Path | None = None) -> None:
-        """`home` is the person's home folder, `project` the project's; else the process's own."""
-        self._home = home
-        self._project = project
-
     def parse(self, event: str, payload: bytes, env: Mapping[str, str]) -> AgentEvent | None:
         """A hook's payload as an event; None where it is of no interest. Never raises."""
         from ijfw_core import jsonlog, toolcalls
         from ijfw_core.text import clean, strip_memory
+        from ijfw_core.toolcalls import text_of
 
         fields = jsonlog.decode(payload)
         if fields is None:
             return None
-        name = event if event in EVENT_NAMES else _text(fields, "agent_action_name")
+        name = event if event in EVENT_NAMES else text_of(fields, "agent_action_name")
         kind = EVENT_NAMES.get(name)
         if kind is None:
             return None
-        info = fields.get("tool_info")
-        info = info if isinstance(info, dict) else {}
+        info = toolcalls.fields_of(fields, "tool_info")
         details: dict[str, Any] = {}
         if kind == "prompt":
-            details["text"] = strip_memory(clean(_text(info, "user_prompt"))).strip()
+            details["text"] = strip_memory(clean(text_of(info, "user_prompt"))).strip()
             if not details["text"]:
                 return None
         if kind == "turn_end":
-            details["reply"] = toolcalls.reply_end(_text(info, "response"))
+            details["reply"] = toolcalls.reply_end(text_of(info, "response"))
         if kind == "tool_end":
             details["tool"] = _tool(name, info)
         return AgentEvent(
             platform=NAME,
             kind=kind,
-            session=_text(fields, "trajectory_id"),
-            turn=_text(fields, "execution_id"),
+            session=text_of(fields, "trajectory_id"),
+            turn=text_of(fields, "execution_id"),
             at=toolcalls.moment(fields.get("timestamp")) or datetime.now(UTC),
-            cwd=_text(info, "cwd") or _text(fields, "cwd") or _here(),
+            cwd=text_of(info, "cwd") or text_of(fields, "cwd") or _here(),
             **details,
         )
 
@@ -94,93 +89,48 @@ class Windsurf:
         """Raises ValueError: Windsurf's transcripts have no documented form."""
         raise ValueError("not readable: Windsurf's transcripts have no documented form")
 
-    def install(
-        self, scope: Literal["user", "project"], command: Sequence[str]
-    ) -> Sequence[FileEdit]:
-        """Hooks, rules and MCP server. Raises ValueError where a file cannot be read as JSON."""
+    def pieces(self, scope: Scope, command: Sequence[str] = ()) -> "list[edits.Piece]":
+        """See `Adapter`."""
         from ijfw_core import edits
 
-        return edits.install(self._pieces(scope, command))
-
-    def uninstall(self, scope: Literal["user", "project"]) -> Sequence[FileEdit]:
-        """The same files without what is ours."""
-        from ijfw_core import edits
-
-        return edits.uninstall(self._pieces(scope))
-
-    def status(self) -> AdapterStatus:
-        """What of ours stands in the project's and the person's files."""
-        from ijfw_core import edits
-
-        return edits.status([*self._pieces("project"), *self._pieces("user")])
-
-    def detect(self) -> str:
-        """Where Windsurf was found on this computer; "" where it was not."""
-        from ijfw_core import edits
-
-        return edits.present(("windsurf",), (self._folder("user"),))
-
-    def _pieces(
-        self, scope: Literal["user", "project"], command: Sequence[str] = ()
-    ) -> "list[edits.Piece]":
-        import shlex
-
-        from ijfw_core import edits
-
-        folder = self._folder(scope)
-        pieces: list[edits.Piece] = [
-            edits.JsonItems(
-                path=folder / "hooks.json",
-                keys=("hooks", event),
-                items=({"command": shlex.join([*command, event]), "show_output": False},),
-                ours=edits.is_hook(NAME),
-            )
+        folder = self.folder(scope)
+        hooks = {
+            event: {"command": edits.hook_line(command, event), "show_output": False}
             for event in LISTENED
-        ]
+        }
+        pieces = edits.hook_items(folder / "hooks.json", NAME, hooks)
+        rules, marks = edits.rules(), edits.MARKDOWN
         if scope == "project":
             path = folder / "rules" / "ijfw.md"
-            text = f"---\ntrigger: always_on\n---\n\n{edits.rules()}"
-            return [
-                *pieces,
-                edits.WholeFile(path=path, text=text, marks=edits.MARKDOWN, about="rules"),
-            ]
-        server = edits.JsonMember(
-            path=folder / "mcp_config.json",
-            keys=("mcpServers", "ijfw"),
-            value=edits.mcp_server(command),
-            ours=edits.is_mcp_server,
-        )
-        rules = edits.Block(
-            path=folder / "memories" / "global_rules.md",
-            text=edits.rules(),
-            marks=edits.MARKDOWN,
-        )
-        return [*pieces, server, rules]
-
-    def _folder(self, scope: Literal["user", "project"]) -> Path:
-        if scope == "project":
-            return (self._project or Path.cwd()) / ".windsurf"
-        return (self._home or Path.home()) / ".codeium" / "windsurf"
+            text = f"---\ntrigger: always_on\n---\n\n{rules}"
+            return [*pieces, edits.WholeFile(path=path, text=text, marks=marks, about="rules")]
+        path = folder / "memories" / "global_rules.md"
+        return [
+            *pieces,
+            edits.mcp_member(folder / "mcp_config.json", command),
+            edits.Block(path=path, text=rules, marks=marks),
+        ]
 
 
 def _tool(event: str, info: Mapping[str, Any]) -> Tool:
     from ijfw_core import toolcalls
     from ijfw_core.text import clean, strip_memory
+    from ijfw_core.toolcalls import text_of
 
     if event == "post_run_command":
-        command = _text(info, "command_line")
+        command = text_of(info, "command_line")
         ours = toolcalls.is_ours("shell", command)
         return Tool(name="run_command", kind="shell", input=command, is_ours=ours)
     if event == "post_write_code":
-        path = _text(info, "file_path")
+        path = text_of(info, "file_path")
         edits = info.get("edits")
         rows = [e for e in edits if isinstance(e, dict)] if isinstance(edits, list) else []
-        changes = [(_text(e, "old_string"), _text(e, "new_string")) for e in rows[:40]]
+        changes = [(text_of(e, "old_string"), text_of(e, "new_string")) for e in rows[:40]]
         ours = toolcalls.is_ours("edit", path)
         shown = toolcalls.edited(path, changes)
         return Tool(name="write_code", kind="edit", input=shown, is_ours=ours)
-    server, name = _text(info, "mcp_server_name"), _text(info, "mcp_tool_name")
-    output = strip_memory(clean(_text(info, "mcp_result")))
+    server, name = text_of(info, "mcp_server_name"), text_of(info, "mcp_tool_name")
+    output = strip_memory(clean(text_of(info, "mcp_result")))
     return Tool(name=name or "mcp", kind="mcp", output=output, is_ours=server == "ijfw")
 
 
@@ -190,11 +140,6 @@ def _here() -> str:
         return os.getcwd()
     except OSError:
         return ""
-
-
-def _text(fields: Mapping[str, Any], name: str) -> str:
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""
 
 
 @hookimpl

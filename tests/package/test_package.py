@@ -16,6 +16,7 @@ PARTS = {
 }
 FACE = {
     "ijfw_core.text",
+    "ijfw_core.adapter",
     "ijfw_core.edits",
     "ijfw_core.grammar",
     "ijfw_core.compare",

@@ -207,7 +207,7 @@ def test_the_clients_own_folder_variable_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "moved"))
-    edits = adapter(tmp_path).install("user", COMMAND)
+    edits = ClaudeCode().install("user", COMMAND)
     assert {os.path.relpath(edit.path, tmp_path) for edit in edits} == {
         "moved/settings.json",
         "moved/.claude.json",

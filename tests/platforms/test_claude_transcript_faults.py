@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ijfw_plugins.platform_claude_code import ClaudeCode, transcript
+from ijfw_core import jsonlog
+from ijfw_plugins.platform_claude_code import ClaudeCode
 from ijfw_tests.claude_session import Session, events_of, prompts, story
 
 
@@ -68,13 +69,16 @@ def test_no_file_and_no_regular_file(tmp_path: Path) -> None:
         b"x" * 5000,
     ],
 )
-def test_bad_records_cost_only_themselves(session: Session, tmp_path: Path, bad: bytes) -> None:
+def test_bad_records_cost_only_themselves(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad: bytes
+) -> None:
+    monkeypatch.setattr(jsonlog, "MAX_LINE", 4096)
     session.user("first")
     session.user("second")
     one, two = session.text().encode().splitlines()
     path = tmp_path / "s1.jsonl"
     path.write_bytes(b"\xef\xbb\xbf" + one + b"\r\n" + bad + b"\n\n" + two + b"\r\n")
-    piece = transcript.read(str(path), "", max_line=4096)
+    piece = ClaudeCode().read_transcript(str(path), "")
     assert [event.text for event in piece.events] == ["first", "second"]
     assert (piece.bad_records, piece.done) == (1, True)
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ijfw_core import jsonlog
 from ijfw_hookspecs import AgentEvent
 from ijfw_plugins.platform_claude_code import ClaudeCode, transcript
 from ijfw_tests.claude_session import Session, events_of, story
@@ -16,11 +17,11 @@ def session() -> Session:
     return Session()
 
 
-def in_pieces(path: Path, **limits: int) -> tuple[list[AgentEvent], int]:
+def in_pieces(path: Path) -> tuple[list[AgentEvent], int]:
     found: list[AgentEvent] = []
     cursor, bad = "", 0
     for _ in range(1000):
-        piece = transcript.read(str(path), cursor, **limits)
+        piece = transcript.read(str(path), cursor)
         found += piece.events
         bad += piece.bad_records
         cursor = piece.cursor
@@ -29,9 +30,11 @@ def in_pieces(path: Path, **limits: int) -> tuple[list[AgentEvent], int]:
     raise AssertionError("reading does not end")
 
 
-@pytest.mark.parametrize("limits", [{"max_records": 1}, {"max_records": 3}, {"max_bytes": 400}])
+@pytest.mark.parametrize(
+    ("limit", "value"), [("MAX_RECORDS", 1), ("MAX_RECORDS", 3), ("MAX_BYTES", 400)]
+)
 def test_pieces_give_what_the_whole_gives(
-    session: Session, tmp_path: Path, limits: dict[str, int]
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:
     session.add(type="mode", mode="normal")
     story(session)
@@ -40,7 +43,8 @@ def test_pieces_give_what_the_whole_gives(
     story(session)
     path = session.write(tmp_path)
     whole = transcript.read(str(path), "")
-    assert in_pieces(path, **limits) == (list(whole.events), whole.bad_records)
+    monkeypatch.setattr(jsonlog, limit, value)
+    assert in_pieces(path) == (list(whole.events), whole.bad_records)
     assert whole.bad_records == 1
 
 
@@ -127,7 +131,7 @@ def test_a_changed_file_is_stale(session: Session, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "cursor", ["x", "[]", '{"offset": -1}', '{"offset": "a"}', "[" * 9999, '{"head_size": 9999}']
+    "cursor", ["x", "[]", '{"offset": -1}', '{"offset": "a"}', "[" * 9999, '{"size": 9999}']
 )
 def test_a_cursor_that_is_none_is_stale(session: Session, tmp_path: Path, cursor: str) -> None:
     session.user("x")

@@ -13,14 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ijfw_core import edits as edit_files
 from ijfw_core.text import strip_memory, wrap_memory
 from ijfw_hookspecs import AgentEvent, FileEdit, Reply
 from ijfw_plugins.platform_cline import (
     EVENT_NAMES,
     LISTENED,
+    SHIM,
     Cline,
     platform_adapter,
-    shim_text,
     transcript,
 )
 
@@ -326,7 +327,7 @@ def test_the_plugin_itself(tmp_path: Path) -> None:
     fake.write_text(f'#!/bin/sh\ncat > {heard}\necho \'{{"contextModification": "MEMORY"}}\'\n')
     fake.chmod(0o755)
     shim = tmp_path / "ijfw.mjs"
-    shim.write_text(shim_text([str(fake)]))
+    shim.write_text(edit_files.script(SHIM, [str(fake)]))
     line = ["node", str(DATA / "cline_shim_check.mjs"), str(shim)]
     done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr

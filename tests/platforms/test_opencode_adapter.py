@@ -15,9 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ijfw_core import edits as edit_files
 from ijfw_core.text import strip_memory, wrap_memory
 from ijfw_hookspecs import AgentEvent, FileEdit, Reply
-from ijfw_plugins.platform_opencode import EVENT_NAMES, OpenCode, platform_adapter, transcript
+from ijfw_plugins.platform_opencode import EVENT_NAMES, SHIM, OpenCode, platform_adapter, transcript
 
 DATA = Path(__file__).with_name("data")
 EXPORT = DATA / "opencode_export.json"
@@ -375,9 +376,7 @@ def test_the_plugin_itself(tmp_path: Path) -> None:
     )
     fake.chmod(0o755)
     shim = tmp_path / "ijfw.mjs"
-    from ijfw_plugins.platform_opencode import shim as render_shim
-
-    shim.write_text(render_shim([str(fake)]))
+    shim.write_text(edit_files.script(SHIM, [str(fake)]))
     line = ["node", str(DATA / "opencode_shim_check.mjs"), str(shim)]
     done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr

@@ -53,3 +53,14 @@ def test_the_end_of_a_reply() -> None:
     assert toolcalls.reply_end(" A or B?\n") == "A or B?"
     assert toolcalls.reply_end("ä" * 20_000 + "B?").endswith("B?")
     assert len(toolcalls.reply_end("x" * 99_999)) == toolcalls.REPLY_LIMIT
+
+
+@pytest.mark.parametrize("fields", [None, [], "text", 7, {}, {"a": None}, {"a": 7}])
+def test_fields_of_odd_shape_are_empty(fields: object) -> None:
+    assert toolcalls.text_of(fields, "a", "b") == ""
+    assert toolcalls.fields_of(fields, "a") == {}
+
+
+@pytest.mark.parametrize(("value", "code"), [(0, 0), (-9, -9), (True, None), ("1", None)])
+def test_an_exit_status_is_a_number(value: object, code: int | None) -> None:
+    assert toolcalls.exit_code(value) == code

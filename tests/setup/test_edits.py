@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ijfw_core import edits
-from ijfw_core.edits.jsonc import Json
+from ijfw_core.edits.jsonc import FRESH, Json
 
 COMMAND = ["/opt/my venv/bin/python", "-I", "-S", "/home/dev/.ijfw/hook.py", "toy"]
 HOOK = {"matcher": "*", "hooks": [{"command": "/py -I -S /h/.ijfw/hook.py toy Stop"}]}
@@ -145,6 +145,7 @@ def jsonc(draw: st.DrawFn) -> str:
 def test_any_file_with_comments_comes_back(
     text: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
+    assume(text != FRESH)  # as we begin a file; the bytes that setup keeps tell them apart
     path = tmp_path_factory.mktemp("any") / "s.json"
     before = plain(text)
     after = plain(round_trip(path, json_pieces(path), text))

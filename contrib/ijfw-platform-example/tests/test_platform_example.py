@@ -20,8 +20,8 @@ class TestAdapter(AdapterContract):
         "No, don't use unittest. From now on use pytest.",
     )
 
-    def make(self, folder: Path) -> ijfw_platform_example.Adapter:
-        return ijfw_platform_example.Adapter(home=folder / "home", project=folder / "project")
+    def make(self, folder: Path) -> ijfw_platform_example.Agent:
+        return ijfw_platform_example.Agent(home=folder / "home", project=folder / "project")
 
 
 def test_a_session_is_remembered(ijfw_project: IjfwProject) -> None:

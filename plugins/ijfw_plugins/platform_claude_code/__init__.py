@@ -6,19 +6,10 @@ The adapter only translates. What is worth keeping is decided by the `on_signal`
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from ijfw_hookspecs import (
-    AdapterStatus,
-    AgentEvent,
-    Caps,
-    EventKind,
-    FileEdit,
-    PlatformAdapter,
-    Reply,
-    Transcript,
-    hookimpl,
-)
+from ijfw_core.adapter import Adapter, Scope, hook_output
+from ijfw_hookspecs import AgentEvent, Caps, EventKind, PlatformAdapter, Reply, Transcript, hookimpl
 
 if TYPE_CHECKING:
     from ijfw_core import edits
@@ -37,20 +28,15 @@ EVENT_NAMES: dict[str, EventKind] = {
 LITERALS: tuple[bytes, ...] = (b'"AskUserQuestion"',)  # its result is a person's answer
 
 
-class ClaudeCode:
+class ClaudeCode(Adapter):
     """The adapter; every import of its parts happens when the part is used."""
 
     name = NAME
+    programs = ("claude",)
+    folders = (".claude", ".claude")
+    moved_by = "CLAUDE_CONFIG_DIR"
     caps = Caps(
-        events=(
-            "session_start",
-            "prompt",
-            "tool_end",
-            "turn_end",
-            "subagent_end",
-            "pre_compact",
-            "session_end",
-        ),
+        events=tuple(dict.fromkeys(EVENT_NAMES.values())),
         inject_at=("session_start", "prompt"),
         transcript=True,
         exit_code=True,
@@ -58,11 +44,6 @@ class ClaudeCode:
         event_names=EVENT_NAMES,
         quiet_events=("PostToolUse",),
     )
-
-    def __init__(self, home: Path | None = None, project: Path | None = None) -> None:
-        """`home` is the person's home folder, `project` the project's; else the process's own."""
-        self._home = home
-        self._project = project
 
     def parse(self, event: str, payload: bytes, env: Mapping[str, str]) -> AgentEvent | None:
         """A hook's payload as an event; None where it is of no interest. Never raises."""
@@ -72,9 +53,7 @@ class ClaudeCode:
 
     def render(self, event: str, reply: Reply) -> str:
         """The JSON that a hook prints for a reply; "" where there is nothing to say."""
-        from ijfw_plugins.platform_claude_code import payload as payloads
-
-        return payloads.render(event, reply)
+        return hook_output(event, reply, inject=event in ("SessionStart", "UserPromptSubmit"))
 
     def read_transcript(self, path: str, cursor: str) -> Transcript:
         """The next events of a session file, at most about 4 MiB or 2,000 records a call.
@@ -85,44 +64,14 @@ class ClaudeCode:
 
         return transcript.read(path, cursor)
 
-    def install(
-        self, scope: Literal["user", "project"], command: Sequence[str]
-    ) -> Sequence[FileEdit]:
-        """Hooks, MCP server and skill; nothing where they are there already.
-
-        Raises ValueError, naming file and line, where a file cannot be read as JSON.
-        """
-        from ijfw_core import edits
-
-        return edits.install(self._pieces(scope, command))
-
-    def uninstall(self, scope: Literal["user", "project"]) -> Sequence[FileEdit]:
-        """The same files without what is ours, byte for byte what they were before `install`."""
-        from ijfw_core import edits
-
-        return edits.uninstall(self._pieces(scope))
-
-    def status(self) -> AdapterStatus:
-        """What of ours stands in the project's and the person's files."""
-        from ijfw_core import edits
-
-        return edits.status([*self._pieces("project"), *self._pieces("user")])
-
-    def detect(self) -> str:
-        """Where Claude Code was found on this computer; "" where it was not."""
-        from ijfw_core import edits
-
-        return edits.present(("claude",), (self._home_folder() / ".claude",))
-
-    def _pieces(
-        self, scope: Literal["user", "project"], command: Sequence[str] = ()
-    ) -> "list[edits.Piece]":
+    def pieces(self, scope: Scope, command: Sequence[str] = ()) -> "list[edits.Piece]":
+        """See `Adapter`. The client moves all user files to the folder of CLAUDE_CONFIG_DIR."""
         from ijfw_plugins.platform_claude_code import install
 
-        return install.pieces(scope, self._home_folder(), self._project or Path.cwd(), command)
-
-    def _home_folder(self) -> Path:
-        return self._home or Path.home()
+        servers = self.project / ".mcp.json"
+        if scope == "user":
+            servers = Path(self.moved or self.home) / ".claude.json"
+        return install.pieces(self.folder(scope), servers, command)
 
 
 @hookimpl

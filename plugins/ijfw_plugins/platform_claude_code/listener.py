@@ -1,20 +1,20 @@
 """Turns the records of a session, one after the other, into events."""
 
 from collections import OrderedDict
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
-from msgspec import Struct
-
+from ijfw_core.jsonlog import Reader
 from ijfw_core.text import digest, parse_time
+from ijfw_core.toolcalls import Call, reply_end
 from ijfw_hookspecs import AgentEvent
 from ijfw_plugins.platform_claude_code import NAME, records, tools
 from ijfw_plugins.platform_claude_code import text as texts
 
-MAX_PENDING = 200  # calls without a result; a session has a few at a time
 MAX_SEEN = 1000  # records that are known again when they come twice
+_REPLY = "reply"  # among the places; a call's is its id behind this:
+_CALL = "call:"
 _ID = 10  # hex digits by which a seen record is remembered
 
 _FOREIGN = frozenset({"mcp", "agent"})  # their errors may claim that a person said something
@@ -22,52 +22,36 @@ _FOREIGN = frozenset({"mcp", "agent"})  # their errors may claim that a person s
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Places(Struct, omit_defaults=True):
-    """What a later read must know of an earlier one: ids and offsets, no words of the session."""
-
-    session: str = ""
-    turn: str = ""
-    at: str = ""  # the last time stamp
-    reply: int = -1  # offset of the record with the assistant's last message
-    pending: dict[str, int] = {}  # call id -> offset of the record with the call
-    seen: str = ""  # digests of the last records, `_ID` hex digits each
-
-
 class Listener:
-    """Hears records in file order and collects events."""
+    """Hears records in file order and collects events.
 
-    def __init__(
-        self,
-        path: str,
-        agent: str,
-        places: Places,
-        line_at: Callable[[int], records.Line | None],
-    ) -> None:
-        """`agent` is "" in a session's own file; `line_at` reads a record of the file again."""
+    The log keeps what a later piece must know of this one: the session, turn, time and digests of
+    the last records among its ids, the assistant's last message and calls without a result among
+    its places.
+    """
+
+    def __init__(self, log: Reader[records.Line], agent: str) -> None:
+        """`agent` is "" in a session's own file."""
         self.events: list[AgentEvent] = []
-        self._path = path
+        self._log = log
         self._agent = agent
-        self._line_at = line_at
-        self._session = places.session or PurePath(path).stem
-        self._turn = places.turn
-        self._at = parse_time(places.at) or _EPOCH
-        self._reply_at = places.reply
+        self._session = log.ids.get("session") or PurePath(log.path).stem
+        self._turn = log.ids.get("turn", "")
+        self._at = parse_time(log.ids.get("at", "")) or _EPOCH
         self._reply: str | None = None  # None: not read again yet
-        self._pending = OrderedDict(places.pending)
-        self._calls: dict[str, tools.Call] = {}
-        cut = range(0, len(places.seen), _ID)
-        self._seen = OrderedDict.fromkeys(places.seen[i : i + _ID] for i in cut)
+        self._calls: dict[str, Call] = {}
+        seen = log.ids.get("seen", "")
+        cut = range(0, len(seen), _ID)
+        self._seen = OrderedDict.fromkeys(seen[i : i + _ID] for i in cut)
 
-    def places(self) -> Places:
-        """What the next read needs."""
-        return Places(
-            session=self._session,
-            turn=self._turn,
-            at=self._at.isoformat(),
-            reply=self._reply_at,
-            pending=dict(self._pending),
-            seen="".join(self._seen),
-        )
+    def remember(self) -> None:
+        """Leave to the log what the next piece needs."""
+        self._log.ids |= {
+            "session": self._session,
+            "turn": self._turn,
+            "at": self._at.isoformat(),
+            "seen": "".join(self._seen),
+        }
 
     def hear(self, line: records.Line, offset: int) -> None:
         """Take one record; `offset` is where it stands in the file, in bytes."""
@@ -87,13 +71,11 @@ class Listener:
 
     def _hear_assistant(self, line: records.Line, offset: int) -> None:
         if not self._agent_in(line.record) and any(t.strip() for t in records.texts(line.content)):
-            self._reply_at, self._reply = offset, reply_in(line)
+            self._reply = reply_in(line)
+            self._log.remember(_REPLY, offset)
         for call in _calls_in(line):
-            self._pending[call.id] = offset
             self._calls[call.id] = call
-            if len(self._pending) > MAX_PENDING:
-                lost, _ = self._pending.popitem(last=False)
-                self._calls.pop(lost, None)
+            self._log.remember(_CALL + call.id, offset)
 
     def _hear_user(self, line: records.Line) -> None:
         record = line.record
@@ -144,21 +126,22 @@ class Listener:
             reply = self._last_reply()
             self._add(record, kind="prompt", text=words, reply=reply, turn=call.id)
 
-    def _take_call(self, call_id: str) -> tools.Call | None:
+    def _take_call(self, call_id: str) -> Call | None:
         """The call that a result belongs to, once."""
-        offset = self._pending.pop(call_id, None)
+        offset = self._log.places.pop(_CALL + call_id, None)
         call = self._calls.pop(call_id, None)
         if call is not None or offset is None:
             return call
-        line = self._line_at(offset)
+        line = self._log.record_at(offset)
         again = {call.id: call for call in _calls_in(line)} if line else {}
         call = again.pop(call_id, None)
-        self._calls.update((c.id, c) for c in again.values() if c.id in self._pending)
+        waiting = (c for c in again.values() if _CALL + c.id in self._log.places)
+        self._calls.update((c.id, c) for c in waiting)
         return call
 
     def _last_reply(self) -> str:
         if self._reply is None:
-            line = self._line_at(self._reply_at) if self._reply_at >= 0 else None
+            line = self._log.record_at(self._log.places.get(_REPLY, -1))
             self._reply = reply_in(line) if line else ""
         return self._reply
 
@@ -187,7 +170,7 @@ class Listener:
                 cwd=records.text(record.cwd),
                 agent=self._agent_in(record),
                 branch=records.text(record.git_branch),
-                transcript=self._path,
+                transcript=self._log.path,
                 **fields,
             )
         )
@@ -200,7 +183,7 @@ def exit_code(result: records.ShellResult | None) -> int | None:
     return None if result.return_code_interpretation or result.background_task_id else 0
 
 
-def _calls_in(line: records.Line) -> list[tools.Call]:
+def _calls_in(line: records.Line) -> list[Call]:
     if line.record.type != "assistant":
         return []
     return [
@@ -212,4 +195,4 @@ def _calls_in(line: records.Line) -> list[tools.Call]:
 def reply_in(line: records.Line) -> str:
     """The last text of an assistant message, its end where it is long."""
     found = [t for t in records.texts(line.content) if t.strip()]
-    return texts.reply(found[-1]) if found else ""
+    return reply_end(found[-1]) if found else ""

@@ -1,6 +1,5 @@
-"""Claude Code's hook payloads as events, and our replies as the JSON its hooks print."""
+"""Claude Code's hook payloads as events."""
 
-import os
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,15 +8,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ijfw_hookspecs import AgentEvent, EventKind, Reply
-from ijfw_plugins.platform_claude_code import EVENT_NAMES, NAME, lines, listener, records, tools
+from ijfw_core import jsonlog
+from ijfw_core.toolcalls import reply_end
+from ijfw_hookspecs import AgentEvent, EventKind
+from ijfw_plugins.platform_claude_code import EVENT_NAMES, NAME, listener, records, tools
 from ijfw_plugins.platform_claude_code import text as texts
-
-TAIL = 512 * 1024  # bytes of the session file in which the assistant's last message is looked for
 
 # A slash command; "/usr/bin is missing" is none, and "/tmp is full" is heard from the transcript.
 _COMMAND = re.compile(r"/[A-Za-z][\w:-]*(?:\s|\Z)")
-_MAY_INJECT = ("SessionStart", "UserPromptSubmit")
 
 
 class Payload(Struct):
@@ -91,7 +89,7 @@ def _details(kind: EventKind, payload: Payload) -> dict[str, Any] | None:
     if kind == "tool_end":
         return _tool(payload)
     if kind in ("turn_end", "subagent_end"):
-        return {"reply": texts.reply(records.text(payload.last_assistant_message))}
+        return {"reply": reply_end(records.text(payload.last_assistant_message))}
     return {}
 
 
@@ -142,16 +140,7 @@ def last_reply(path: str) -> str:
 
     A choice such as "yes, the second one" means nothing without it, and the payload lacks it.
     """
-    if not path:
-        return ""
-    try:
-        with lines.open_regular(path) as file:
-            size = os.fstat(file.fileno()).st_size
-            file.seek(max(size - TAIL, 0))
-            tail = file.read(TAIL).split(b"\n")
-    except (OSError, ValueError):
-        return ""
-    for raw in reversed(tail):
+    for raw in jsonlog.tail(path):
         if b'"assistant"' not in raw:
             continue
         line = records.decode(raw)
@@ -160,16 +149,3 @@ def last_reply(path: str) -> str:
             if found:
                 return found
     return ""
-
-
-def render(event: str, reply: Reply) -> str:
-    """The JSON for a reply: `additionalContext` for the agent, `systemMessage` for the person."""
-    answer: dict[str, Any] = {}
-    if reply.context and event in _MAY_INJECT:
-        answer["hookSpecificOutput"] = {
-            "hookEventName": event,
-            "additionalContext": reply.context,
-        }
-    if reply.user_note:
-        answer["systemMessage"] = reply.user_note
-    return msgspec.json.encode(answer).decode() if answer else ""

@@ -4,10 +4,6 @@ import re
 
 from ijfw_core.text import clean, strip_memory
 
-REPLY_LIMIT = (
-    16 * 1024
-)  # bytes of an assistant message that are kept, by the contract of AgentEvent
-
 # Blocks that the client, an editor or a hook puts around or beside what was typed.
 _BESIDE = (
     "system-reminder",
@@ -111,12 +107,3 @@ def _without_reminders(text: str) -> str:
             break
         text = text[:start].rstrip()
     return text
-
-
-def reply(text: str) -> str:
-    """The end of an assistant message, at most 16 KB: the question or the options stand last."""
-    text = clean(text).strip()
-    data = text.encode("utf-8", "replace")
-    if len(data) <= REPLY_LIMIT:
-        return text
-    return data[-REPLY_LIMIT:].decode("utf-8", "ignore")

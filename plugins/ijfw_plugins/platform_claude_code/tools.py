@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ijfw_core import toolcalls
-from ijfw_core.toolcalls import ToolKind, text_of
+from ijfw_core.toolcalls import Call, ToolKind, reply_end, text_of
 from ijfw_hookspecs import Tool
 from ijfw_plugins.platform_claude_code import text as texts
 
@@ -28,16 +28,6 @@ _EXIT = re.compile(r"(?:Error: )?Exit code (-?\d{1,10})\b")
 _OUR_SERVER = ("mcp__ijfw__", "mcp__plugin_ijfw_")
 
 
-class Call(NamedTuple):
-    """What is known of a tool call before its result."""
-
-    id: str
-    name: str
-    kind: ToolKind
-    input: str
-    ours: bool
-
-
 def call(name: str, arguments: object, call_id: str) -> Call:
     """Describe a call. Tolerates arguments of any shape."""
     args: Mapping[str, Any] = arguments if isinstance(arguments, dict) else {}
@@ -58,17 +48,9 @@ def finish(known: Call, output: str, *, is_error: bool, ok_code: int | None) -> 
     if is_error:
         match = _EXIT.match(output)
         code = int(match.group(1)) if match else None
-    tool = Tool(
-        name=known.name,
-        kind=known.kind,
-        input=known.input,
-        output=output,
-        exit_code=None if said_no else code,
-        failed=None if said_no else is_error,
-        call_id=known.id,
-        is_ours=known.ours,
-    )
-    return tool, said_no
+    if said_no:
+        return known.done(output, exit_code=None, failed=None), True
+    return known.done(output, exit_code=code, failed=is_error), False
 
 
 def answered(name: str, response: object) -> tuple[str, str] | None:
@@ -86,7 +68,7 @@ def answered(name: str, response: object) -> tuple[str, str] | None:
         return None
     asked = response.get("questions")
     shown = [_question(q) for q in asked if isinstance(q, dict)] if isinstance(asked, list) else []
-    return texts.reply("\n".join(shown)), texts.human("\n".join(chosen))
+    return reply_end("\n".join(shown)), texts.human("\n".join(chosen))
 
 
 def _question(question: Mapping[str, Any]) -> str:

@@ -7,19 +7,10 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from ijfw_hookspecs import (
-    AdapterStatus,
-    AgentEvent,
-    Caps,
-    EventKind,
-    FileEdit,
-    PlatformAdapter,
-    Reply,
-    Transcript,
-    hookimpl,
-)
+from ijfw_core.adapter import Adapter, Scope
+from ijfw_hookspecs import AgentEvent, Caps, EventKind, PlatformAdapter, Reply, Transcript, hookimpl
 
 if TYPE_CHECKING:
     from ijfw_core import edits
@@ -37,15 +28,19 @@ EVENT_NAMES: dict[str, EventKind] = {
 # The scripts that setup writes. Results of tools stand in the messages file, with their status;
 # the start of a task is told by the plugin, for the client does not wait for that script.
 LISTENED = ("UserPromptSubmit", "TaskComplete", "TaskCancel")
+SHIM = Path(__file__).with_name("shim.js")  # the plugin that the client loads
 LITERALS: tuple[bytes, ...] = ()
 
 
-class Cline:
+class Cline(Adapter):
     """The adapter; every import of its parts happens when the part is used."""
 
     name = NAME
+    programs = ("cline",)
+    folders = (".cline", ".cline")
+    moved_by = "CLINE_DIR"
     caps = Caps(
-        events=("session_start", "prompt", "tool_end", "pre_compact", "session_end"),
+        events=tuple(dict.fromkeys(EVENT_NAMES.values())),
         inject_at=("session_start", "prompt"),
         transcript=True,
         exit_code=True,
@@ -53,11 +48,6 @@ class Cline:
         event_names=EVENT_NAMES,
         quiet_events=("PostToolUse",),
     )
-
-    def __init__(self, home: Path | None = None, project: Path | None = None) -> None:
-        """`home` is the person's home folder, `project` the project's; else the process's own."""
-        self._home = home
-        self._project = project
 
     def parse(self, event: str, payload: bytes, env: Mapping[str, str]) -> AgentEvent | None:
         """A hook's payload as an event; None where it is of no interest. Never raises."""
@@ -80,86 +70,39 @@ class Cline:
 
         return transcript.read(path, cursor)
 
-    def install(
-        self, scope: Literal["user", "project"], command: Sequence[str]
-    ) -> Sequence[FileEdit]:
-        """Hook scripts, plugin, skill, and for the person the MCP server.
-
-        Raises ValueError, naming file and line, where a file cannot be read as JSON.
-        """
+    def pieces(self, scope: Scope, command: Sequence[str] = ()) -> "list[edits.Piece]":
+        """See `Adapter`."""
         from ijfw_core import edits
 
-        return edits.install(self._pieces(scope, command))
-
-    def uninstall(self, scope: Literal["user", "project"]) -> Sequence[FileEdit]:
-        """The same files without what is ours, byte for byte what they were before `install`."""
-        from ijfw_core import edits
-
-        return edits.uninstall(self._pieces(scope))
-
-    def status(self) -> AdapterStatus:
-        """What of ours stands in the project's and the person's files."""
-        from ijfw_core import edits
-
-        return edits.status([*self._pieces("project"), *self._pieces("user")])
-
-    def detect(self) -> str:
-        """Where the client was found on this computer; "" where it was not."""
-        from ijfw_core import edits
-
-        return edits.present(("cline",), (self._folder("user"),))
-
-    def _pieces(
-        self, scope: Literal["user", "project"], command: Sequence[str] = ()
-    ) -> "list[edits.Piece]":
-        from ijfw_core import edits
-
-        folder = self._folder(scope)
-        pieces = self._scripts(scope, command)
+        folder = self.folder(scope)
         shim = edits.WholeFile(
             path=folder / "plugins" / "ijfw.js",
-            text=shim_text(command),
+            text=edits.script(SHIM, command),
             marks=edits.SLASHES,
             about="plugin",
         )
-        skill = edits.WholeFile(
-            path=folder / "skills" / edits.SKILL / "SKILL.md",
-            text=edits.skill("ijfw__{}"),
-            marks=edits.MARKDOWN,
-        )
-        pieces += [shim, skill]
+        skill = edits.skill_file(folder / "skills", "ijfw__{}")
+        pieces = [*self._scripts(scope, command), shim, skill]
         if scope == "user":  # the client knows servers of the person only
             data = os.environ.get("CLINE_DATA_DIR") if self._home is None else None
-            server = edits.mcp_server(command, disabled=False)
-            path = Path(data) if data else folder / "data"
-            pieces.append(
-                edits.JsonMember(
-                    path=path / "settings" / "cline_mcp_settings.json",
-                    keys=("mcpServers", "ijfw"),
-                    value=server,
-                    ours=edits.is_mcp_server,
-                )
-            )
+            path = Path(data or folder / "data") / "settings" / "cline_mcp_settings.json"
+            pieces.append(edits.mcp_member(path, command, disabled=False))
         return pieces
 
-    def _scripts(
-        self, scope: Literal["user", "project"], command: Sequence[str]
-    ) -> "list[edits.Piece]":
+    def _scripts(self, scope: Scope, command: Sequence[str]) -> "list[edits.Piece]":
         """A file for each event, executable and named by it. Where a person has one of that name,
         ours gets the extension that the client takes as well; both are run then."""
-        import shlex
-
         from ijfw_core import edits
 
-        folder = self._folder(scope) / "hooks"
+        folder = self.folder(scope) / "hooks"
         if scope == "project":  # both the command line and the editor read this one
-            folder = (self._project or Path.cwd()) / ".clinerules" / "hooks"
+            folder = self.project / ".clinerules" / "hooks"
         found: list[edits.Piece] = []
         for event in LISTENED:
             both = [
                 edits.WholeFile(
                     path=folder / name,
-                    text=f"#!/bin/sh\nexec {shlex.join([*command, event])}\n",
+                    text=f"#!/bin/sh\nexec {edits.hook_line(command, event)}\n",
                     marks=edits.HASH,
                     about="hooks",
                     executable=True,
@@ -172,22 +115,6 @@ class Cline:
                 both = both[1:] if taken else both[:1]
             found += both
         return found
-
-    def _folder(self, scope: Literal["user", "project"]) -> Path:
-        if scope == "project":
-            return (self._project or Path.cwd()) / ".cline"
-        if self._home is None and os.environ.get("CLINE_DIR"):
-            return Path(os.environ["CLINE_DIR"])
-        return (self._home or Path.home()) / ".cline"
-
-
-def shim_text(command: Sequence[str]) -> str:
-    """The plugin that the client loads, with the line that runs our hook in it."""
-    import json
-
-    text = Path(__file__).with_name("shim.js").read_text("utf-8")
-    line = json.dumps(list(command), ensure_ascii=False)
-    return text.replace("const COMMAND = []", f"const COMMAND = {line}", 1)
 
 
 @hookimpl

@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 
-from ijfw_core import jsonlog, toolcalls
+from ijfw_core import jsonlog
 from ijfw_core.text import clean, digest, strip_memory
+from ijfw_core.toolcalls import fields_of, moment, reply_end, text_of
 from ijfw_hookspecs import AgentEvent, Reply
 from ijfw_plugins.platform_cline import EVENT_NAMES, NAME, tools
 
@@ -25,34 +26,33 @@ def parse(event: str, data: bytes, env: Mapping[str, str], now: datetime) -> Age
     payload = jsonlog.decode(data)
     if payload is None:
         return None
-    name = event if event in EVENT_NAMES else _text(payload, "hookName")
+    name = event if event in EVENT_NAMES else text_of(payload, "hookName")
     kind = EVENT_NAMES.get(name)
     if kind is None:
         return None
-    context = payload.get("sessionContext")
-    root = _text(context, "rootSessionId") if isinstance(context, dict) else ""
-    session = root or _text(payload, "session_id", "taskId")
+    root = text_of(payload.get("sessionContext"), "rootSessionId")
+    session = root or text_of(payload, "session_id", "taskId")
     details: dict[str, Any] = {}
     if kind == "prompt":
-        typed = human(_text(_part(payload, "userPromptSubmit"), "prompt"))
+        typed = human(text_of(payload.get("userPromptSubmit"), "prompt"))
         if not typed:
             return None
         details = {"text": typed, "turn": turn_of(typed)}
     if kind == "tool_end":
         details = _tool(payload)
     if kind == "session_end":
-        details = {"reply": toolcalls.reply_end(_text(_part(payload, "turn"), "outputText"))}
-    helper = _text(payload, "parent_agent_id")
+        details = {"reply": reply_end(text_of(payload.get("turn"), "outputText"))}
+    helper = text_of(payload, "parent_agent_id")
     if helper and kind == "session_end":
         return None  # an agent that another one started has ended, not the session
     return AgentEvent(
         platform=NAME,
         kind=kind,
         session=session,
-        at=toolcalls.moment(payload.get("timestamp")) or now,
+        at=moment(payload.get("timestamp")) or now,
         cwd=_cwd(payload),
-        agent=_text(payload, "agent_id") if helper else "",
-        branch=_text(_part(payload, "workspaceInfo"), "latestGitBranchName"),
+        agent=text_of(payload, "agent_id") if helper else "",
+        branch=text_of(payload.get("workspaceInfo"), "latestGitBranchName"),
         transcript=messages_path(session, env),
         **details,
     )
@@ -110,27 +110,18 @@ def render(event: str, reply: Reply) -> str:
 
 
 def _tool(payload: Mapping[str, Any]) -> dict[str, Any]:
-    result, older = _part(payload, "tool_result"), _part(payload, "postToolUse")
-    name = _text(result, "name") or _text(older, "toolName")
+    result, older = fields_of(payload, "tool_result"), fields_of(payload, "postToolUse")
+    name = text_of(result, "name") or text_of(older, "toolName")
     arguments = result.get("input", older.get("parameters"))
-    call = tools.call(name, arguments, _text(result, "id"))
-    error = _text(result, "error")
+    call = tools.call(name, arguments, text_of(result, "id"))
+    error = text_of(result, "error")
     if not result and older.get("success") is False:
-        error = _text(older, "result") or "failed"
+        error = text_of(older, "result") or "failed"
     return {"tool": tools.finish(call, result.get("output", older.get("result")), error=error)}
 
 
 def _cwd(payload: Mapping[str, Any]) -> str:
     roots = payload.get("workspaceRoots")
     first = roots[0] if isinstance(roots, list) and roots else ""
-    path = _text(_part(payload, "workspaceInfo"), "rootPath")
-    return _text(payload, "cwd") or path or (first if isinstance(first, str) else "")
-
-
-def _part(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = payload.get(name)
-    return value if isinstance(value, dict) else {}
-
-
-def _text(fields: Mapping[str, Any], *names: str) -> str:
-    return next((v for name in names if isinstance(v := fields.get(name), str) and v), "")
+    path = text_of(payload.get("workspaceInfo"), "rootPath")
+    return text_of(payload, "cwd") or path or (first if isinstance(first, str) else "")

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ijfw_core import toolcalls
 from ijfw_core.text import clean, strip_memory
-from ijfw_core.toolcalls import ToolKind
+from ijfw_core.toolcalls import Call, ToolKind
 from ijfw_hookspecs import Tool
 
 _KINDS: dict[str, ToolKind] = {
@@ -31,16 +31,6 @@ _STDERR = re.compile(r"^\[stderr\]\n", re.M)
 _PERSON = re.compile(r"(?i)\b(?:user|permission)\b[^\n]{0,30}\b(?:denied|rejected|declined)\b")
 
 
-class Call(NamedTuple):
-    """What is known of a tool call before its result."""
-
-    id: str
-    name: str
-    kind: ToolKind
-    input: str
-    ours: bool
-
-
 def call(name: str, arguments: object, call_id: str) -> Call:
     """Describe a call. Tolerates arguments of any shape."""
     args: Mapping[str, Any] = arguments if isinstance(arguments, dict) else {}
@@ -61,16 +51,8 @@ def finish(known: Call, result: object, *, error: str = "") -> Tool:
         code = 0
     if failed and _PERSON.search(output[:500]):
         failed, code = None, None
-    return Tool(
-        name=known.name,
-        kind=known.kind,
-        input=known.input,
-        output=strip_memory(clean(output)),
-        exit_code=code if known.kind == "shell" else None,
-        failed=failed,
-        call_id=known.id,
-        is_ours=known.ours,
-    )
+    code = code if known.kind == "shell" else None
+    return known.done(strip_memory(clean(output)), exit_code=code, failed=failed)
 
 
 def _outcome(result: object) -> tuple[str, int | None, bool | None]:

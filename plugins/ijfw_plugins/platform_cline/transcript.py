@@ -13,13 +13,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ijfw_core import jsonlog, toolcalls
+from ijfw_core import jsonlog
+from ijfw_core.toolcalls import Call, fields_of, moment, reply_end, text_of
 from ijfw_hookspecs import AgentEvent, Transcript
 from ijfw_plugins.platform_cline import NAME, WHOSE, payload, tools
 
 MOST = 64 * 1024 * 1024  # bytes of a file; a longer one is another's
 MOST_MESSAGES = 500  # a piece
-STALE = "stale cursor"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -35,10 +35,7 @@ def read(path: str, cursor: str) -> Transcript:
 
     Raises ValueError("not a Cline messages file"), ValueError("stale cursor") and OSError.
     """
-    try:
-        state = msgspec.json.decode(cursor, type=Cursor) if cursor else Cursor()
-    except (ValueError, RecursionError) as error:
-        raise ValueError(STALE) from error
+    state = jsonlog.resumed(cursor, Cursor)
     with jsonlog.open_regular(path, WHOSE) as file:
         data = file.read(MOST + 1)
     found = jsonlog.decode(data) if len(data) <= MOST else None
@@ -46,16 +43,16 @@ def read(path: str, cursor: str) -> Transcript:
     if found is None or not isinstance(messages, list) or not _is_ours(found):
         raise ValueError(f"not {WHOSE}")
     if state.heard > len(messages) or state.heard < 0:
-        raise ValueError(STALE)
-    if state.heard and _text(messages[state.heard - 1], "id") != state.last:
-        raise ValueError(STALE)
+        raise ValueError(jsonlog.STALE)
+    if state.heard and text_of(messages[state.heard - 1], "id") != state.last:
+        raise ValueError(jsonlog.STALE)
     end = min(len(messages), state.heard + MOST_MESSAGES)
     reader = _Reader(path, found)
     reader.recall(messages[: state.heard])
     events = tuple(
         event for message in messages[state.heard : end] for event in reader.hear(message)
     )
-    after = Cursor(heard=end, last=_text(messages[end - 1], "id") if end else "")
+    after = Cursor(heard=end, last=text_of(messages[end - 1], "id") if end else "")
     return Transcript(
         events=events,
         cursor=msgspec.json.encode(after).decode(),
@@ -65,7 +62,7 @@ def read(path: str, cursor: str) -> Transcript:
 
 
 def _is_ours(found: Mapping[str, Any]) -> bool:
-    return bool(_text(found, "sessionId")) and isinstance(found.get("origin", {}), dict)
+    return bool(text_of(found, "sessionId")) and isinstance(found.get("origin", {}), dict)
 
 
 class _Reader:
@@ -74,12 +71,12 @@ class _Reader:
     def __init__(self, path: str, found: Mapping[str, Any]) -> None:
         self.bad_records = 0
         self._path = path
-        self._session = _text(found, "sessionId")
+        self._session = text_of(found, "sessionId")
         self._cwd = _folder_of(path)
-        self._helper = "" if _text(found, "agent") in ("", "lead") else _text(found, "agent")
+        self._helper = "" if text_of(found, "agent") in ("", "lead") else text_of(found, "agent")
         self._turn = ""
         self._reply = ""
-        self._calls: dict[str, tools.Call] = {}
+        self._calls: dict[str, Call] = {}
         self._at = _EPOCH
 
     def recall(self, messages: Sequence[Any]) -> None:
@@ -91,13 +88,14 @@ class _Reader:
 
     def hear(self, message: Any) -> Iterator[AgentEvent]:
         """The events of a message."""
-        role, content = _text(message, "role"), _field(message, "content")
+        message = message if isinstance(message, dict) else {}
+        role, content = text_of(message, "role"), message.get("content")
         if isinstance(content, str):
             content = [{"type": "text", "text": content}]
         if role not in ("user", "assistant") or not isinstance(content, list):
             self.bad_records += 1
             return
-        self._at = toolcalls.moment(_field(message, "ts")) or self._at
+        self._at = moment(message.get("ts")) or self._at
         blocks = [block for block in content if isinstance(block, dict)]
         if role == "assistant":
             self._hear_assistant(blocks)
@@ -105,11 +103,10 @@ class _Reader:
         for block in blocks:
             if block.get("type") == "tool_result":
                 yield from self._result(block)
-        metadata = _field(message, "metadata")
-        if isinstance(metadata, dict) and metadata.get("displayRole") == "system":
+        if fields_of(message, "metadata").get("displayRole") == "system":
             return  # what hooks and the client put between the messages
         typed = [
-            payload.human(_text(block, "text")) for block in blocks if block.get("type") == "text"
+            payload.human(text_of(block, "text")) for block in blocks if block.get("type") == "text"
         ]
         text = "\n".join(one for one in typed if one)
         if text and not self._helper:
@@ -119,13 +116,13 @@ class _Reader:
     def _hear_assistant(self, blocks: Sequence[Mapping[str, Any]]) -> None:
         for block in blocks:
             if block.get("type") == "text":
-                self._reply = toolcalls.reply_end(_text(block, "text")) or self._reply
+                self._reply = reply_end(text_of(block, "text")) or self._reply
             elif block.get("type") == "tool_use":
-                call_id = _text(block, "id")
-                self._calls[call_id] = tools.call(_text(block, "name"), block.get("input"), call_id)
+                name, call_id = text_of(block, "name"), text_of(block, "id")
+                self._calls[call_id] = tools.call(name, block.get("input"), call_id)
 
     def _result(self, block: Mapping[str, Any]) -> Iterator[AgentEvent]:
-        call = self._calls.pop(_text(block, "tool_use_id"), None)
+        call = self._calls.pop(text_of(block, "tool_use_id"), None)
         if call is None:
             return
         content = block.get("content")
@@ -157,7 +154,7 @@ def _folder_of(path: str) -> str:
     beside = Path(path.removesuffix(".messages.json") + ".json")
     try:
         with jsonlog.open_regular(os.fspath(beside), WHOSE) as file:
-            return _text(jsonlog.decode(file.read(1 << 20)) or {}, "cwd")
+            return text_of(jsonlog.decode(file.read(1 << 20)) or {}, "cwd")
     except (OSError, ValueError):
         return ""
 
@@ -167,12 +164,3 @@ def _decoded(text: str) -> object:
         return msgspec.json.decode(text)
     except (ValueError, RecursionError):
         return text
-
-
-def _field(message: Any, name: str) -> Any:
-    return message.get(name) if isinstance(message, dict) else None
-
-
-def _text(fields: Any, name: str) -> str:
-    value = _field(fields, name)
-    return value if isinstance(value, str) else ""

@@ -1,20 +1,14 @@
-"""Codex's hook payloads as events, and our replies as the JSON its hooks print."""
+"""Codex's hook payloads as events."""
 
-import os
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-import msgspec
-
-from ijfw_core.jsonlog import decode, open_regular
+from ijfw_core.jsonlog import decode, tail
 from ijfw_core.toolcalls import reply_end, text_of
-from ijfw_hookspecs import AgentEvent, Reply
+from ijfw_hookspecs import AgentEvent
 from ijfw_plugins.platform_codex import EVENT_NAMES, NAME, items, tools
 from ijfw_plugins.platform_codex import text as texts
-
-TAIL = 512 * 1024  # bytes of the rollout in which what the payload lacks is looked for
-_MAY_INJECT = ("SessionStart", "UserPromptSubmit")
 
 
 def parse(event: str, data: bytes, now: datetime) -> AgentEvent | None:
@@ -57,24 +51,11 @@ def parse(event: str, data: bytes, now: datetime) -> AgentEvent | None:
     )
 
 
-def render(event: str, reply: Reply) -> str:
-    """The JSON for a reply: `additionalContext` for the agent, `systemMessage` for the person."""
-    answer: dict[str, Any] = {}
-    if reply.context and event in _MAY_INJECT:
-        answer["hookSpecificOutput"] = {
-            "hookEventName": event,
-            "additionalContext": reply.context,
-        }
-    if reply.user_note:
-        answer["systemMessage"] = reply.user_note
-    return msgspec.json.encode(answer).decode() if answer else ""
-
-
 def _tool(payload: dict[str, Any], path: str) -> Any:
     """The finished call. The payload says nothing of its exit status, but the rollout does."""
     call_id = text_of(payload, "tool_use_id")
     name = text_of(payload, "tool_name")
-    for item in _tail(path, call_id.encode()) if call_id else ():
+    for item in _tail(path, call_id.encode()):
         if text_of(item, "id") == call_id and (tool := items.tool_of(item)) is not None:
             return tool
     output = tools.content(payload.get("tool_response"))
@@ -94,16 +75,6 @@ def _last_reply(path: str) -> str:
 
 def _tail(path: str, word: bytes) -> Iterable[dict[str, Any]]:
     """Finished items in the end of a rollout whose lines hold a word, the last first."""
-    if not path or not word:
-        return ()
-    try:
-        with open_regular(path, "a Codex transcript") as file:
-            size = os.fstat(file.fileno()).st_size
-            file.seek(max(size - TAIL, 0))
-            lines = file.read(TAIL).split(b"\n")
-    except (OSError, ValueError):
-        return []
-    found = (
-        decode(line) for line in reversed(lines) if b'"item_completed"' in line and word in line
-    )
+    lines = tail(path) if word else []
+    found = (decode(line) for line in lines if b'"item_completed"' in line and word in line)
     return [item for record in found if record and (item := items.completed(record))]

@@ -5,7 +5,6 @@ config under the place of the hook; we read it to tell the person, and never wri
 """
 
 import json
-import shlex
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -24,53 +23,36 @@ EVENTS = {
     "Stop": 10,
     "SessionEnd": 3,
 }
-SKILL = "ijfw-auto-memorize"
-
-Places = tuple[Path, Path]
 
 
-def pieces(places: Places, command: Sequence[str] = ()) -> list[Piece]:
+def pieces(folder: Path, skills: Path, command: Sequence[str] = ()) -> list[Piece]:
     """All that is ours, for `ijfw_core.edits`; `command` runs our hook, () to take things out."""
-    folder, skills = places
-    ours = edits.is_hook(NAME)
-    found: list[Piece] = [
-        edits.JsonItems(
-            path=folder / "hooks.json",
-            keys=("hooks", event),
-            items=(_group(event, command),),
-            ours=ours,
-            within="hooks",
-        )
-        for event in EVENTS
-    ]
-    found.append(
+    hooks = {event: _group(event, command) for event in EVENTS}
+    return [
+        *edits.hook_items(folder / "hooks.json", NAME, hooks, within="hooks"),
         edits.TomlTable(
             path=folder / "config.toml",
             keys=("mcp_servers", "ijfw"),
             value=edits.mcp_server(command),
             ours=edits.is_mcp_server,
-        )
-    )
-    skill = edits.skill("mcp__ijfw__{}")
-    path = skills / SKILL / "SKILL.md"
-    found.append(edits.WholeFile(path=path, text=skill, marks=edits.MARKDOWN))
-    return found
+        ),
+        edits.skill_file(skills, "mcp__ijfw__{}"),
+    ]
 
 
-def status(places: Sequence[Places]) -> AdapterStatus:
-    """What of us stands where; with hooks that Codex does not run, how to make it run them."""
-    found = edits.status([piece for place in places for piece in pieces(place)])
+def trusted(found: AdapterStatus, folders: Sequence[Path]) -> AdapterStatus:
+    """The status with what the person trusted; with hooks that wait for it, how to trust them."""
     if found.state != "standing by":
         return found
-    trusted, waiting = 0, 0
-    for folder, _ in places:
+    good, waiting = 0, 0
+    for folder in folders:
         known = _states(folder)
         for key, digest in hooks_in(folder / "hooks.json"):
             told = [state.get(key, {}).get("trusted_hash") for state in known]
-            trusted, waiting = trusted + (digest in told), waiting + (digest not in told)
-    note = f"{trusted} hooks trusted"
+            good, waiting = good + (digest in told), waiting + (digest not in told)
+    note = f"{good} hooks trusted"
     if waiting:
-        note = f"{waiting} of {trusted + waiting} hooks wait for your trust: run /hooks in codex"
+        note = f"{waiting} of {good + waiting} hooks wait for your trust: run /hooks in codex"
     return AdapterStatus(state=found.state, detail=f"{found.detail}; {note}")
 
 
@@ -107,7 +89,7 @@ def digest(label: str, group: dict[str, Any], hook: dict[str, Any]) -> str:
 
 
 def _group(event: str, command: Sequence[str]) -> dict[str, object]:
-    hook = {"type": "command", "command": shlex.join([*command, event]), "timeout": EVENTS[event]}
+    hook = {"type": "command", "command": edits.hook_line(command, event), "timeout": EVENTS[event]}
     return {"hooks": [hook]}
 
 

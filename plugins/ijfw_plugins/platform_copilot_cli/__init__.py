@@ -3,23 +3,12 @@
 The adapter only translates. What is worth keeping is decided by the `on_signal` plugins.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from ijfw_hookspecs import (
-    AdapterStatus,
-    AgentEvent,
-    Caps,
-    EventKind,
-    FileEdit,
-    PlatformAdapter,
-    Reply,
-    Transcript,
-    hookimpl,
-)
+from ijfw_core.adapter import Adapter, Scope
+from ijfw_hookspecs import AgentEvent, Caps, EventKind, PlatformAdapter, Reply, Transcript, hookimpl
 
 if TYPE_CHECKING:
     from ijfw_core import edits
@@ -43,20 +32,15 @@ HOOK_SECONDS = 10  # the client's own default is 30
 LITERALS: tuple[bytes, ...] = ()
 
 
-class CopilotCli:
+class CopilotCli(Adapter):
     """The adapter; every import of its parts happens when the part is used."""
 
     name = NAME
+    programs = ("copilot",)
+    folders = (".github", ".copilot")
+    moved_by = "COPILOT_HOME"
     caps = Caps(
-        events=(
-            "session_start",
-            "prompt",
-            "tool_end",
-            "turn_end",
-            "subagent_end",
-            "pre_compact",
-            "session_end",
-        ),
+        events=tuple(dict.fromkeys(EVENT_NAMES.values())),
         inject_at=("session_start", "prompt"),
         transcript=True,
         exit_code=True,
@@ -64,11 +48,6 @@ class CopilotCli:
         event_names=EVENT_NAMES,
         quiet_events=("postToolUse",),
     )
-
-    def __init__(self, home: Path | None = None, project: Path | None = None) -> None:
-        """`home` is the person's home folder, `project` the project's; else the process's own."""
-        self._home = home
-        self._project = project
 
     def parse(self, event: str, payload: bytes, env: Mapping[str, str]) -> AgentEvent | None:
         """A hook's payload as an event; None where it is of no interest. Never raises."""
@@ -91,77 +70,25 @@ class CopilotCli:
 
         return transcript.read(path, cursor)
 
-    def install(
-        self, scope: Literal["user", "project"], command: Sequence[str]
-    ) -> Sequence[FileEdit]:
-        """Hooks, MCP server and skill; nothing where they are there already.
-
-        Raises ValueError, naming file and line, where a file cannot be read as JSON.
-        """
+    def pieces(self, scope: Scope, command: Sequence[str] = ()) -> "list[edits.Piece]":
+        """See `Adapter`."""
         from ijfw_core import edits
 
-        return edits.install(self._pieces(scope, command))
-
-    def uninstall(self, scope: Literal["user", "project"]) -> Sequence[FileEdit]:
-        """The same files without what is ours, byte for byte what they were before `install`."""
-        from ijfw_core import edits
-
-        return edits.uninstall(self._pieces(scope))
-
-    def status(self) -> AdapterStatus:
-        """What of ours stands in the project's and the person's files."""
-        from ijfw_core import edits
-
-        return edits.status([*self._pieces("project"), *self._pieces("user")])
-
-    def detect(self) -> str:
-        """Where the client was found on this computer; "" where it was not."""
-        from ijfw_core import edits
-
-        return edits.present(("copilot",), (self._folder("user"),))
-
-    def _pieces(
-        self, scope: Literal["user", "project"], command: Sequence[str] = ()
-    ) -> "list[edits.Piece]":
-        import shlex
-
-        from ijfw_core import edits
-
-        folder = self._folder(scope)
-        pieces: list[edits.Piece] = [
-            edits.JsonItems(
-                path=folder / "hooks" / "ijfw.json",
-                keys=("hooks", event),
-                items=(
-                    {
-                        "type": "command",
-                        "bash": shlex.join([*command, event]),
-                        "timeoutSec": HOOK_SECONDS,
-                    },
-                ),
-                ours=edits.is_hook(NAME),
-                start={"version": 1},
-            )
+        folder = self.folder(scope)
+        hooks = {
+            event: {
+                "type": "command",
+                "bash": edits.hook_line(command, event),
+                "timeoutSec": HOOK_SECONDS,
+            }
             for event in LISTENED
+        }
+        servers = folder / ("mcp-config.json" if scope == "user" else "mcp.json")
+        return [
+            *edits.hook_items(folder / "hooks" / "ijfw.json", NAME, hooks, start={"version": 1}),
+            edits.mcp_member(servers, command, type="local", tools=["*"]),
+            edits.skill_file(folder / "skills", "ijfw-{}"),
         ]
-        pieces.append(
-            edits.JsonMember(
-                path=folder / ("mcp-config.json" if scope == "user" else "mcp.json"),
-                keys=("mcpServers", "ijfw"),
-                value=edits.mcp_server(command, type="local", tools=["*"]),
-                ours=edits.is_mcp_server,
-            )
-        )
-        skill = folder / "skills" / edits.SKILL / "SKILL.md"
-        text = edits.skill("ijfw-{}")
-        return [*pieces, edits.WholeFile(path=skill, text=text, marks=edits.MARKDOWN)]
-
-    def _folder(self, scope: Literal["user", "project"]) -> Path:
-        if scope == "project":
-            return (self._project or Path.cwd()) / ".github"
-        if self._home is None and os.environ.get("COPILOT_HOME"):
-            return Path(os.environ["COPILOT_HOME"])
-        return (self._home or Path.home()) / ".copilot"
 
 
 @hookimpl

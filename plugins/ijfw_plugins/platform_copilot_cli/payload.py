@@ -12,12 +12,12 @@ from typing import Any
 
 import msgspec
 
-from ijfw_core import jsonlog, toolcalls
+from ijfw_core import jsonlog
 from ijfw_core.text import clean, digest, strip_memory, wrap_memory
+from ijfw_core.toolcalls import fields_of, moment, reply_end, text_of
 from ijfw_hookspecs import AgentEvent, EventKind, Reply
-from ijfw_plugins.platform_copilot_cli import EVENT_NAMES, NAME, WHOSE, tools
+from ijfw_plugins.platform_copilot_cli import EVENT_NAMES, NAME, tools
 
-TAIL = 512 * 1024  # bytes of the event log in which the assistant's last message is looked for
 _COMMAND = re.compile(r"/[A-Za-z][\w:-]*(?:\s|\Z)")
 _SESSION = re.compile(r"[\w-]{1,100}")  # as a name of a folder
 _BESIDE = re.compile(
@@ -30,12 +30,12 @@ def parse(event: str, data: bytes, env: Mapping[str, str], now: datetime) -> Age
     payload = jsonlog.decode(data)
     if payload is None:
         return None
-    name = event if event in EVENT_NAMES else _text(payload, "hookName")
+    name = event if event in EVENT_NAMES else text_of(payload, "hookName")
     kind = EVENT_NAMES.get(name)
     if kind is None:
         return None
-    session = _text(payload, "sessionId")
-    path = _text(payload, "transcriptPath") or log_path(session, env)
+    session = text_of(payload, "sessionId")
+    path = text_of(payload, "transcriptPath") or log_path(session, env)
     details = _details(kind, payload, path)
     if details is None:
         return None
@@ -43,8 +43,8 @@ def parse(event: str, data: bytes, env: Mapping[str, str], now: datetime) -> Age
         platform=NAME,
         kind=kind,
         session=session,
-        at=toolcalls.moment(payload.get("timestamp")) or now,
-        cwd=_text(payload, "cwd") or env.get("COPILOT_PROJECT_DIR", ""),
+        at=moment(payload.get("timestamp")) or now,
+        cwd=text_of(payload, "cwd") or env.get("COPILOT_PROJECT_DIR", ""),
         transcript=path,
         **details,
     )
@@ -72,15 +72,7 @@ def log_path(session: str, env: Mapping[str, str]) -> str:
 
 def last_reply(path: str) -> str:
     """The assistant's last message in an event log, "" where there is none in its last 512 KiB."""
-    if not path:
-        return ""
-    try:
-        with jsonlog.open_regular(path, WHOSE) as file:
-            file.seek(max(os.fstat(file.fileno()).st_size - TAIL, 0))
-            tail = file.read(TAIL).split(b"\n")
-    except (OSError, ValueError):
-        return ""
-    for raw in reversed(tail):
+    for raw in jsonlog.tail(path):
         record = jsonlog.decode(raw) if b'"assistant.message"' in raw else None
         if record and record.get("type") == "assistant.message" and (found := reply_in(record)):
             return found
@@ -90,9 +82,9 @@ def last_reply(path: str) -> str:
 def reply_in(record: Mapping[str, Any]) -> str:
     """What the main agent said in a record `assistant.message`; "" for those of its helpers."""
     data = record.get("data")
-    if not isinstance(data, dict) or _text(data, "parentToolCallId") or record.get("agentId"):
+    if not isinstance(data, dict) or text_of(data, "parentToolCallId") or record.get("agentId"):
         return ""
-    return toolcalls.reply_end(_text(data, "content"))
+    return reply_end(text_of(data, "content"))
 
 
 def render(event: str, reply: Reply) -> str:
@@ -108,22 +100,16 @@ def render(event: str, reply: Reply) -> str:
 
 def _details(kind: EventKind, payload: Mapping[str, Any], path: str) -> dict[str, Any] | None:
     if kind == "prompt":
-        typed = human(_text(payload, "prompt"))
+        typed = human(text_of(payload, "prompt"))
         if not typed or _COMMAND.match(typed):
             return None
         return {"text": typed, "turn": turn_of(typed), "reply": last_reply(path)}
     if kind == "tool_end":
-        call = tools.call(_text(payload, "toolName"), payload.get("toolArgs"))
-        result = payload.get("toolResult")
-        result = result if isinstance(result, dict) else {}
+        call = tools.call(text_of(payload, "toolName"), payload.get("toolArgs"))
+        result = fields_of(payload, "toolResult")
         error = payload.get("error")
-        said = _text(error, "message") if isinstance(error, dict) else error
-        output = _text(result, "textResultForLlm") or (said if isinstance(said, str) else "")
-        success = not output if error else _text(result, "resultType") in ("", "success")
+        said = text_of(error, "message") if isinstance(error, dict) else error
+        output = text_of(result, "textResultForLlm") or (said if isinstance(said, str) else "")
+        success = not output if error else text_of(result, "resultType") in ("", "success")
         return {"tool": tools.finish(call, output, exit_code=None, success=success)}
     return {}
-
-
-def _text(fields: Mapping[str, Any], name: str) -> str:
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ijfw_core import toolcalls
 from ijfw_core.text import clean, strip_memory
-from ijfw_core.toolcalls import ToolKind
+from ijfw_core.toolcalls import Call, ToolKind
 from ijfw_hookspecs import Tool
 
 _KINDS: dict[str, ToolKind] = {
@@ -39,16 +39,6 @@ _PERSON = re.compile(
 )
 
 
-class Call(NamedTuple):
-    """What is known of a tool call before its result."""
-
-    id: str
-    name: str
-    kind: ToolKind
-    input: str
-    ours: bool
-
-
 def call(name: str, arguments: object, call_id: str = "", server: str = "") -> Call:
     """Describe a call; `server` is the MCP server of its tool. Tolerates arguments of any shape."""
     args: Mapping[str, Any] = arguments if isinstance(arguments, dict) else {}
@@ -72,16 +62,7 @@ def finish(known: Call, output: str, *, exit_code: int | None, success: bool | N
         failed = exit_code != 0
     if success is False and _PERSON.search(output[:500]):
         failed, exit_code = None, None  # nobody's command failed: a person said no
-    return Tool(
-        name=known.name,
-        kind=known.kind,
-        input=known.input,
-        output=strip_memory(clean(output)),
-        exit_code=exit_code,
-        failed=failed,
-        call_id=known.id,
-        is_ours=known.ours,
-    )
+    return known.done(strip_memory(clean(output)), exit_code=exit_code, failed=failed)
 
 
 def _shown(kind: ToolKind, args: Mapping[str, Any], raw: object) -> tuple[str, str]:

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from ijfw_core import jsonlog, toolcalls
+from ijfw_core import jsonlog
+from ijfw_core.toolcalls import exit_code, fields_of, moment, reply_end, text_of
 from ijfw_hookspecs import AgentEvent, Transcript
 from ijfw_plugins.platform_copilot_cli import NAME, WHOSE, payload, tools
 
@@ -40,7 +41,7 @@ class _Listener:
         kind, data = record.get("type"), record.get("data")
         if not isinstance(kind, str) or not isinstance(data, dict):
             return
-        self._at = toolcalls.moment(record.get("timestamp")) or self._at
+        self._at = moment(record.get("timestamp")) or self._at
         if kind in ("session.start", "session.resume"):
             self._hear_start(kind, data, offset)
         elif kind == "assistant.message":
@@ -51,29 +52,28 @@ class _Listener:
             if not _of_helper(record, data):
                 self._hear_prompt(data)
         elif kind == "tool.execution_start":
-            self._log.remember(_text(data, "toolCallId"), offset)
+            self._log.remember(text_of(data, "toolCallId"), offset)
         elif kind == "tool.execution_complete":
             self._hear_result(record, data)
         elif kind == "user_input.requested":
-            self._log.remember(_ASKED + _text(data, "requestId"), offset)
+            self._log.remember(_ASKED + text_of(data, "requestId"), offset)
         elif kind == "user_input.completed":
             self._hear_answer(data)
 
     def _hear_start(self, kind: str, data: Mapping[str, Any], offset: int) -> None:
         if kind == "session.start":
             self._log.known = True
-            self._log.ids["session"] = _text(data, "sessionId")
+            self._log.ids["session"] = text_of(data, "sessionId")
         if isinstance(data.get("context"), dict):
             self._log.remember(_START, offset)
             self._context = data["context"]
 
     def _context_at(self, offset: int) -> Mapping[str, Any]:
-        context = self._data_at(offset).get("context")
-        return context if isinstance(context, dict) else {}
+        return fields_of(self._data_at(offset), "context")
 
     def _hear_prompt(self, data: Mapping[str, Any]) -> None:
-        typed = payload.human(_text(data, "content"))
-        if not typed or _text(data, "source") not in ("", "user"):
+        typed = payload.human(text_of(data, "content"))
+        if not typed or text_of(data, "source") not in ("", "user"):
             return
         if data.get("isAutopilotContinuation") is True:
             return
@@ -84,36 +84,32 @@ class _Listener:
 
     def _hear_answer(self, data: Mapping[str, Any]) -> None:
         """A choice among offered options is a person's word."""
-        asked = self._data_at(self._log.places.pop(_ASKED + _text(data, "requestId"), -1))
-        answer = payload.human(_text(data, "answer"))
+        asked = self._data_at(self._log.places.pop(_ASKED + text_of(data, "requestId"), -1))
+        answer = payload.human(text_of(data, "answer"))
         if not answer:
             return
         choices = asked.get("choices")
         options = (
             [one for one in choices if isinstance(one, str)] if isinstance(choices, list) else []
         )
-        lines = [_text(asked, "question"), *(f"{n}. {one}" for n, one in enumerate(options, 1))]
-        reply = toolcalls.reply_end("\n".join(lines))
-        self._add(kind="prompt", text=answer, reply=reply, turn=_text(data, "requestId"))
+        lines = [text_of(asked, "question"), *(f"{n}. {one}" for n, one in enumerate(options, 1))]
+        reply = reply_end("\n".join(lines))
+        self._add(kind="prompt", text=answer, reply=reply, turn=text_of(data, "requestId"))
 
     def _hear_result(self, record: Mapping[str, Any], data: Mapping[str, Any]) -> None:
-        call_id = _text(data, "toolCallId")
+        call_id = text_of(data, "toolCallId")
         started = self._data_at(self._log.places.pop(call_id, -1))
-        name = _text(started, "toolName")
+        name = text_of(started, "toolName")
         if not name:
             return
-        call = tools.call(name, started.get("arguments"), call_id, _text(started, "mcpServerName"))
-        shell = data.get("shellExecution")
-        code = shell.get("exitCode") if isinstance(shell, dict) else None
-        result, error = data.get("result"), data.get("error")
-        output = _text(result, "content") if isinstance(result, dict) else ""
-        if isinstance(error, dict):
-            output = output or _text(error, "message")
+        server = text_of(started, "mcpServerName")
+        call = tools.call(name, started.get("arguments"), call_id, server)
+        output = text_of(data.get("result"), "content") or text_of(data.get("error"), "message")
         success = data.get("success")
         tool = tools.finish(
             call,
             output,
-            exit_code=code if isinstance(code, int) and not isinstance(code, bool) else None,
+            exit_code=exit_code(fields_of(data, "shellExecution").get("exitCode")),
             success=success if isinstance(success, bool) else None,
         )
         agent = _of_helper(record, data)
@@ -121,8 +117,7 @@ class _Listener:
         self._add(kind="tool_end", tool=tool, agent=agent, synthetic=denied)
 
     def _data_at(self, offset: int) -> Mapping[str, Any]:
-        data = (self._log.record_at(offset) or {}).get("data")
-        return data if isinstance(data, dict) else {}
+        return fields_of(self._log.record_at(offset), "data")
 
     def _last_reply(self) -> str:
         if self._reply is None:
@@ -138,8 +133,8 @@ class _Listener:
                 platform=NAME,
                 session=ids.get("session", ""),
                 at=self._at,
-                cwd=_text(self._context, "cwd"),
-                branch=_text(self._context, "branch"),
+                cwd=text_of(self._context, "cwd"),
+                branch=text_of(self._context, "branch"),
                 transcript=self._log.path,
                 **fields,
             )
@@ -148,9 +143,4 @@ class _Listener:
 
 def _of_helper(record: Mapping[str, Any], data: Mapping[str, Any]) -> str:
     """The helper that a record is about; "" where it is the session's own."""
-    return _text(data, "parentToolCallId") or _text(record, "agentId")
-
-
-def _text(fields: Mapping[str, Any], name: str) -> str:
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""
+    return text_of(data, "parentToolCallId") or text_of(record, "agentId")

@@ -7,19 +7,13 @@ decided by the `on_signal` plugins.
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ijfw_hookspecs import (
-    AdapterStatus,
-    AgentEvent,
-    Caps,
-    EventKind,
-    FileEdit,
-    PlatformAdapter,
-    Reply,
-    Transcript,
-    hookimpl,
-)
+from ijfw_core.adapter import Adapter, Scope, hook_output
+from ijfw_hookspecs import AgentEvent, Caps, EventKind, PlatformAdapter, Reply, Transcript, hookimpl
+
+if TYPE_CHECKING:
+    from ijfw_core import edits
 
 
 class Names(NamedTuple):
@@ -74,13 +68,16 @@ QWEN = Names(
 )
 
 
-class GeminiLike:
+class GeminiLike(Adapter):
     """An adapter; every import of its parts happens when the part is used."""
 
     def __init__(self, names: Names, home: Path | None = None, project: Path | None = None) -> None:
-        """`home` is the person's home folder, `project` the project's; else the process's own."""
+        """`home` and `project` as for `Adapter`."""
+        super().__init__(home, project)
         self.names = names
         self.name = names.platform
+        self.programs = (names.program,)
+        self.folders = (names.folder, names.folder)
         # Qwen Code fires no session end when it runs headless: there each turn may be the last.
         ends = names.platform == GEMINI.platform
         kinds = dict.fromkeys(names.events.values())
@@ -94,8 +91,6 @@ class GeminiLike:
             event_names=names.events,
             quiet_events=("AfterTool",) if ends else ("PostToolUse",),
         )
-        self._home = home
-        self._project = project
 
     def parse(self, event: str, payload: bytes, env: Mapping[str, str]) -> AgentEvent | None:
         """A hook's payload as an event; None where it is of no interest. Never raises."""
@@ -105,9 +100,8 @@ class GeminiLike:
 
     def render(self, event: str, reply: Reply) -> str:
         """The JSON that a hook prints for a reply; "" where there is nothing to say."""
-        from ijfw_plugins.platform_gemini_like import payload as payloads
-
-        return payloads.render(self.names, event, reply)
+        inject = self.names.events.get(event) in ("session_start", "prompt")
+        return hook_output(event, reply, inject=inject)
 
     def read_transcript(self, path: str, cursor: str) -> Transcript:
         """The next events of a chat, at most about 4 MiB or 2,000 records a call.
@@ -122,43 +116,11 @@ class GeminiLike:
 
         return gemini.read(path, cursor)
 
-    def install(
-        self, scope: Literal["user", "project"], command: Sequence[str]
-    ) -> Sequence[FileEdit]:
-        """Hooks, MCP server and skill; nothing where they are there already.
-
-        Raises ValueError, naming file and line, where the settings cannot be read.
-        """
-        from ijfw_core import edits
+    def pieces(self, scope: Scope, command: Sequence[str] = ()) -> "list[edits.Piece]":
+        """See `Adapter`."""
         from ijfw_plugins.platform_gemini_like import settings
 
-        return edits.install(settings.pieces(self.names, self._folder(scope), command))
-
-    def uninstall(self, scope: Literal["user", "project"]) -> Sequence[FileEdit]:
-        """What takes them out again, byte for byte."""
-        from ijfw_core import edits
-        from ijfw_plugins.platform_gemini_like import settings
-
-        return edits.uninstall(settings.pieces(self.names, self._folder(scope)))
-
-    def status(self) -> AdapterStatus:
-        """What of us stands in the project's and the person's settings."""
-        from ijfw_core import edits
-        from ijfw_plugins.platform_gemini_like import settings
-
-        folders = (self._folder("project"), self._folder("user"))
-        return edits.status(p for f in folders for p in settings.pieces(self.names, f))
-
-    def detect(self) -> str:
-        """Where the client was found on this computer; "" where it was not."""
-        from ijfw_core import edits
-
-        return edits.present((self.names.program,), (self._folder("user"),))
-
-    def _folder(self, scope: Literal["user", "project"]) -> Path:
-        if scope == "project":
-            return (self._project or Path.cwd()) / self.names.folder
-        return (self._home or Path.home()) / self.names.folder
+        return settings.pieces(self.names, self.folder(scope), command)
 
 
 @hookimpl

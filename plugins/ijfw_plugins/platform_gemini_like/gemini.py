@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from ijfw_core.jsonlog import STALE, Log, decode, open_regular
+from ijfw_core.jsonlog import STALE, Log, decode, open_regular, resumed
 from ijfw_core.toolcalls import moment, text_of
 from ijfw_hookspecs import AgentEvent, Transcript
 from ijfw_plugins.platform_gemini_like import GEMINI, tools
@@ -185,12 +185,7 @@ def _read_document(path: str, cursor: str) -> Transcript:
 
 
 def _place(cursor: str) -> _Place:
-    if not cursor:
-        return _Place()
-    try:
-        place = msgspec.json.decode(cursor, type=_Place)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(STALE) from error
+    place = resumed(cursor, _Place)
     if place.count < 0 or place.calls < 0:
         raise ValueError(STALE)
     return place

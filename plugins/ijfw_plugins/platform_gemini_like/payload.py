@@ -1,18 +1,13 @@
-"""Hook payloads as events, and our replies as the JSON that hooks print."""
+"""Hook payloads as events."""
 
-import os
 from datetime import datetime
 from typing import Any
 
-import msgspec
-
-from ijfw_core.jsonlog import decode, open_regular
+from ijfw_core.jsonlog import decode, tail
 from ijfw_core.toolcalls import reply_end, text_of
-from ijfw_hookspecs import AgentEvent, Reply, Tool
+from ijfw_hookspecs import AgentEvent, Tool
 from ijfw_plugins.platform_gemini_like import Names, tools
 from ijfw_plugins.platform_gemini_like import text as texts
-
-TAIL = 512 * 1024  # bytes of the chat in which the assistant's last message is looked for
 
 
 def parse(names: Names, event: str, data: bytes, now: datetime) -> AgentEvent | None:
@@ -56,19 +51,6 @@ def parse(names: Names, event: str, data: bytes, now: datetime) -> AgentEvent | 
     )
 
 
-def render(names: Names, event: str, reply: Reply) -> str:
-    """The JSON for a reply: `additionalContext` for the agent, `systemMessage` for the person."""
-    answer: dict[str, Any] = {}
-    if reply.context and names.events.get(event) in ("session_start", "prompt"):
-        answer["hookSpecificOutput"] = {
-            "hookEventName": event,
-            "additionalContext": reply.context,
-        }
-    if reply.user_note:
-        answer["systemMessage"] = reply.user_note
-    return msgspec.json.encode(answer).decode() if answer else ""
-
-
 def _tool(payload: dict[str, Any]) -> Tool:
     answer = payload.get("tool_response")
     error: bool | None = None
@@ -90,16 +72,7 @@ def _tool(payload: dict[str, Any]) -> Tool:
 
 def _last_reply(path: str) -> str:
     """The assistant's last message: a choice such as "the second one" means nothing without it."""
-    if not path:
-        return ""
-    try:
-        with open_regular(path, "a chat") as file:
-            size = os.fstat(file.fileno()).st_size
-            file.seek(max(size - TAIL, 0))
-            lines = file.read(TAIL).split(b"\n")
-    except (OSError, ValueError):
-        return ""
-    for line in reversed(lines):
+    for line in tail(path):
         if b'"gemini"' not in line and b'"assistant"' not in line:
             continue
         record = decode(line) or {}

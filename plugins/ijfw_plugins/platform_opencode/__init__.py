@@ -3,23 +3,13 @@
 The adapter only translates. What is worth keeping is decided by the `on_signal` plugins.
 """
 
-import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from ijfw_hookspecs import (
-    AdapterStatus,
-    AgentEvent,
-    Caps,
-    EventKind,
-    FileEdit,
-    PlatformAdapter,
-    Reply,
-    Transcript,
-    hookimpl,
-)
+from ijfw_core.adapter import Adapter, Scope
+from ijfw_hookspecs import AgentEvent, Caps, EventKind, PlatformAdapter, Reply, Transcript, hookimpl
 
 if TYPE_CHECKING:
     from ijfw_core import edits
@@ -33,26 +23,25 @@ EVENT_NAMES: dict[str, EventKind] = {
     "tool.execute.after": "tool_end",
     "session.idle": "turn_end",
 }
+SHIM = Path(__file__).with_name("shim.js")  # the plugin that the client loads
 LITERALS: tuple[bytes, ...] = ()
 
 
-class OpenCode:
+class OpenCode(Adapter):
     """The adapter; every import of its parts happens when the part is used."""
 
     name = NAME
+    programs = ("opencode",)
+    folders = (".opencode", ".config/opencode")
+    moved_by = "XDG_CONFIG_HOME"
     caps = Caps(
-        events=("session_start", "prompt", "tool_end", "turn_end"),
+        events=tuple(EVENT_NAMES.values()),
         inject_at=("session_start", "prompt"),
         transcript=True,
         exit_code=True,
         session_end_budget_ms=0,
         event_names=EVENT_NAMES,
     )
-
-    def __init__(self, home: Path | None = None, project: Path | None = None) -> None:
-        """`home` is the person's home folder, `project` the project's; else the process's own."""
-        self._home = home
-        self._project = project
 
     def parse(self, event: str, payload: bytes, env: Mapping[str, str]) -> AgentEvent | None:
         """What our plugin told as an event; None where it is of no interest. Never raises."""
@@ -76,65 +65,37 @@ class OpenCode:
 
         return transcript.read(path, cursor)
 
-    def install(
-        self, scope: Literal["user", "project"], command: Sequence[str]
-    ) -> Sequence[FileEdit]:
-        """Our plugin for the client, MCP server and skill; nothing where they are there already.
+    def folder(self, scope: Scope) -> Path:
+        """See `Adapter`."""
+        found = super().folder(scope)
+        return found / "opencode" if scope == "user" and self.moved else found
 
-        Raises ValueError, naming file and line, where a file cannot be read as JSON.
-        """
+    def traces(self) -> tuple[Path, ...]:
+        """Where it is installed, and its settings."""
+        return (self.home / ".opencode", *super().traces())
+
+    def pieces(self, scope: Scope, command: Sequence[str] = ()) -> "list[edits.Piece]":
+        """See `Adapter`."""
         from ijfw_core import edits
 
-        return edits.install(self._pieces(scope, command))
-
-    def uninstall(self, scope: Literal["user", "project"]) -> Sequence[FileEdit]:
-        """The same files without what is ours, byte for byte what they were before `install`."""
-        from ijfw_core import edits
-
-        return edits.uninstall(self._pieces(scope))
-
-    def status(self) -> AdapterStatus:
-        """What of ours stands in the project's and the person's files."""
-        from ijfw_core import edits
-
-        return edits.status([*self._pieces("project"), *self._pieces("user")])
-
-    def detect(self) -> str:
-        """Where the client was found on this computer; "" where it was not."""
-        from ijfw_core import edits
-
-        installed = (self._home or Path.home()) / ".opencode"
-        return edits.present(("opencode",), (installed, self._folder("user")))
-
-    def _pieces(
-        self, scope: Literal["user", "project"], command: Sequence[str] = ()
-    ) -> "list[edits.Piece]":
-        from ijfw_core import edits
-
-        folder = self._folder(scope)
+        folder = self.folder(scope)
         plugin = edits.WholeFile(
             path=folder / "plugin" / "ijfw.js",
-            text=shim(command),
+            text=edits.script(SHIM, command),
             marks=edits.SLASHES,
             about="hooks",
         )
-        skill = edits.WholeFile(
-            path=folder / "skill" / edits.SKILL / "SKILL.md",
-            text=edits.skill("ijfw_{}"),
-            marks=edits.MARKDOWN,
-        )
+        skill = edits.skill_file(folder / "skill", "ijfw_{}")
         return [plugin, *self._servers(scope, command), skill]
 
-    def _servers(
-        self, scope: Literal["user", "project"], command: Sequence[str]
-    ) -> "list[edits.Piece]":
+    def _servers(self, scope: Scope, command: Sequence[str]) -> "list[edits.Piece]":
         """The client reads opencode.json and opencode.jsonc; ours goes into the one that is there.
 
         It is taken out of both.
         """
         from ijfw_core import edits
 
-        folder = self._folder(scope) if scope == "user" else self._folder(scope).parent
+        folder = self.folder(scope) if scope == "user" else self.project
         environment = edits.mcp_env(command)
         server = {
             "type": "local",
@@ -157,22 +118,6 @@ class OpenCode:
         there = [piece for piece in found if piece.path.exists()]
         ours = [p for p in there if p.take(edits.read(p.path) or "") != edits.read(p.path)]
         return (ours or there or found)[:1]
-
-    def _folder(self, scope: Literal["user", "project"]) -> Path:
-        if scope == "project":
-            return (self._project or Path.cwd()) / ".opencode"
-        if self._home is None and os.environ.get("XDG_CONFIG_HOME"):
-            return Path(os.environ["XDG_CONFIG_HOME"]) / "opencode"
-        return (self._home or Path.home()) / ".config" / "opencode"
-
-
-def shim(command: Sequence[str]) -> str:
-    """The plugin that the client loads, with the line that runs our hook in it."""
-    import json
-
-    text = Path(__file__).with_name("shim.js").read_text("utf-8")
-    line = json.dumps(list(command), ensure_ascii=False)
-    return text.replace("const COMMAND = []", f"const COMMAND = {line}", 1)
 
 
 @hookimpl

@@ -1,14 +1,14 @@
 """What our plugin in OpenCode tells, as events, and our replies as what it reads."""
 
 import re
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
-from ijfw_core import jsonlog, toolcalls
+from ijfw_core import jsonlog
 from ijfw_core.text import clean, strip_memory
+from ijfw_core.toolcalls import moment, text_of
 from ijfw_hookspecs import AgentEvent, Reply
 from ijfw_plugins.platform_opencode import EVENT_NAMES, NAME, tools
 
@@ -22,28 +22,28 @@ def parse(event: str, data: bytes, now: datetime) -> AgentEvent | None:
     payload = jsonlog.decode(data)
     if payload is None:
         return None
-    name = event if event in EVENT_NAMES else _text(payload, "hook_event_name")
+    name = event if event in EVENT_NAMES else text_of(payload, "hook_event_name")
     kind = EVENT_NAMES.get(name)
     if kind is None:
         return None
-    session = _text(payload, "session_id", "sessionID")
-    details: dict[str, Any] = {"turn": _text(payload, "turn_id")}
+    session = text_of(payload, "session_id", "sessionID")
+    details: dict[str, Any] = {"turn": text_of(payload, "turn_id")}
     if kind == "prompt":
-        details["text"] = human(_text(payload, "prompt"))
+        details["text"] = human(text_of(payload, "prompt"))
         if not details["text"]:
             return None
     if kind == "tool_end":
-        call_id = _text(payload, "call_id", "callID")
-        call = tools.call(_text(payload, "tool"), payload.get("args"), call_id)
-        output = _text(payload, "output")
+        call_id = text_of(payload, "call_id", "callID")
+        call = tools.call(text_of(payload, "tool"), payload.get("args"), call_id)
+        output = text_of(payload, "output")
         details["tool"] = tools.finish(call, output, exit_code=payload.get("exit"))
         details["agent"] = "helper" if payload.get("helper") is True else ""
     return AgentEvent(
         platform=NAME,
         kind=kind,
         session=session,
-        at=toolcalls.moment(payload.get("timestamp")) or now,
-        cwd=_text(payload, "cwd", "directory"),
+        at=moment(payload.get("timestamp")) or now,
+        cwd=text_of(payload, "cwd", "directory"),
         transcript=transcript_of(session),
         **details,
     )
@@ -68,7 +68,3 @@ def render(event: str, reply: Reply) -> str:
         return ""
     answer = {"context": reply.context, "note": reply.user_note}
     return msgspec.json.encode({k: v for k, v in answer.items() if v}).decode()
-
-
-def _text(fields: Mapping[str, Any], *names: str) -> str:
-    return next((v for name in names if isinstance(v := fields.get(name), str) and v), "")

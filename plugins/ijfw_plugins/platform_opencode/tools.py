@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ijfw_core import toolcalls
 from ijfw_core.text import clean, strip_memory
-from ijfw_core.toolcalls import ToolKind
+from ijfw_core.toolcalls import Call, ToolKind
 from ijfw_hookspecs import Tool
 
 _KINDS: dict[str, ToolKind] = {
@@ -28,16 +28,6 @@ _BESIDE = re.compile(r"\n*<(bash_metadata|shell_metadata)>.*?(?:</\1>|\Z)", re.S
 _PERSON = ("The user rejected permission", "The user dismissed", "The user has specified a rule")
 
 
-class Call(NamedTuple):
-    """What is known of a tool call before its result."""
-
-    id: str
-    name: str
-    kind: ToolKind
-    input: str
-    ours: bool
-
-
 def call(name: str, arguments: object, call_id: str) -> Call:
     """Describe a call. Tolerates arguments of any shape."""
     args: Mapping[str, Any] = arguments if isinstance(arguments, dict) else {}
@@ -51,21 +41,13 @@ def call(name: str, arguments: object, call_id: str) -> Call:
 
 def finish(known: Call, output: str, *, exit_code: object, error: str = "") -> Tool:
     """The finished tool. `exit_code` is the metadata's, `error` the text of a call that failed."""
-    code = exit_code if isinstance(exit_code, int) and not isinstance(exit_code, bool) else None
+    code = toolcalls.exit_code(exit_code)
     said_no = error.startswith(_PERSON)
     failed: bool | None = bool(error)
     if known.kind == "shell" and not error:
         failed = None if code is None else code != 0
-    return Tool(
-        name=known.name,
-        kind=known.kind,
-        input=known.input,
-        output=strip_memory(clean(_BESIDE.sub("", output or error))),
-        exit_code=code,
-        failed=None if said_no else failed,
-        call_id=known.id,
-        is_ours=known.ours,
-    )
+    output = strip_memory(clean(_BESIDE.sub("", output or error)))
+    return known.done(output, exit_code=code, failed=None if said_no else failed)
 
 
 def _shown(kind: ToolKind, args: Mapping[str, Any]) -> tuple[str, str]:

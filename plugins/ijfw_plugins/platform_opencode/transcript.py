@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ijfw_core import toolcalls
+from ijfw_core import jsonlog
+from ijfw_core.toolcalls import fields_of, moment, reply_end, text_of
 from ijfw_hookspecs import AgentEvent, Transcript
 from ijfw_plugins.platform_opencode import NAME, export, payload, tools
 
 MOST_EVENTS = 1000  # a piece
 KEPT_SECONDS = 30.0  # that an export is kept in memory for the next piece
-STALE = "stale cursor"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _kept: dict[str, tuple[float, dict[str, Any]]] = {}
 
@@ -31,7 +31,7 @@ def read(path: str, cursor: str) -> Transcript:
 
     Raises ValueError("not ..."), ValueError("stale cursor") and OSError.
     """
-    state = _cursor(cursor)
+    state = jsonlog.resumed(cursor, Cursor)
     session = _session(path, fresh=not cursor)
     reader = _Reader(path, session, state)
     events: list[AgentEvent] = []
@@ -50,13 +50,6 @@ def read(path: str, cursor: str) -> Transcript:
         done=done,
         also=tuple(reader.also) if done else (),
     )
-
-
-def _cursor(text: str) -> Cursor:
-    try:
-        return msgspec.json.decode(text, type=Cursor) if text else Cursor()
-    except (ValueError, RecursionError) as error:
-        raise ValueError(STALE) from error
 
 
 def _session(path: str, *, fresh: bool) -> dict[str, Any]:
@@ -81,7 +74,7 @@ class _Reader:
         self._path = path
         self._messages: list[Any] = session["messages"]
         self._info: Mapping[str, Any] = session["info"]
-        self._helper = bool(_text(self._info, "parentID"))
+        self._helper = bool(text_of(self._info, "parentID"))
         self._turn = ""
         self._reply = ""
         self._at = _EPOCH
@@ -95,7 +88,7 @@ class _Reader:
                 self.bad_records += number >= start
                 continue
             heard = 0
-            if number == start and _text(info, "id") == self.state.message:
+            if number == start and text_of(info, "id") == self.state.message:
                 heard = self.state.parts
             elif number < start:
                 heard = len(parts)
@@ -108,9 +101,9 @@ class _Reader:
             return 0
         for number, message in enumerate(self._messages):
             info, _ = _parts(message)
-            if info is not None and _text(info, "id") == self.state.message:
+            if info is not None and text_of(info, "id") == self.state.message:
                 return number
-        raise ValueError(STALE)
+        raise ValueError(jsonlog.STALE)
 
     def _message(
         self, info: Mapping[str, Any], parts: list[Any], heard: int, *, last: bool
@@ -118,7 +111,7 @@ class _Reader:
         self._running = False
         self._at = _time(info, "created") or self._at
         if info.get("role") == "user":
-            self._turn = _text(info, "id")
+            self._turn = text_of(info, "id")
             if heard < len(parts):
                 self.state = Cursor(message=self._turn, parts=len(parts))
                 yield from self._prompt(parts)
@@ -126,25 +119,24 @@ class _Reader:
             if not isinstance(part, dict):
                 continue
             if part.get("type") == "text" and info.get("role") == "assistant":
-                said = toolcalls.reply_end(_text(part, "text"))
+                said = reply_end(text_of(part, "text"))
                 self._reply = said or self._reply
             if part.get("type") == "tool" and info.get("role") == "assistant":
-                state = part.get("state")
-                state = state if isinstance(state, dict) else {}
+                state = fields_of(part, "state")
                 self._note_helper(state)
                 if number < heard:
                     continue
                 if last and state.get("status") not in ("completed", "error"):
                     self._running = True
                     break
-                self.state = Cursor(message=_text(info, "id"), parts=number + 1)
+                self.state = Cursor(message=text_of(info, "id"), parts=number + 1)
                 yield self._tool(info, part, state)
         if not self._running and heard < len(parts):
-            self.state = Cursor(message=_text(info, "id"), parts=len(parts))
+            self.state = Cursor(message=text_of(info, "id"), parts=len(parts))
 
     def _prompt(self, parts: list[Any]) -> Iterator[AgentEvent]:
         texts = [
-            _text(part, "text")
+            text_of(part, "text")
             for part in parts
             if isinstance(part, dict)
             and part.get("type") == "text"
@@ -158,31 +150,26 @@ class _Reader:
     def _tool(
         self, info: Mapping[str, Any], part: Mapping[str, Any], state: Mapping[str, Any]
     ) -> AgentEvent:
-        metadata = state.get("metadata")
-        metadata = metadata if isinstance(metadata, dict) else {}
-        call = tools.call(_text(part, "tool"), state.get("input"), _text(part, "callID"))
-        error = _text(state, "error") if state.get("status") == "error" else ""
-        tool = tools.finish(
-            call, _text(state, "output"), exit_code=metadata.get("exit"), error=error
-        )
+        call = tools.call(text_of(part, "tool"), state.get("input"), text_of(part, "callID"))
+        error = text_of(state, "error") if state.get("status") == "error" else ""
+        code = fields_of(state, "metadata").get("exit")
+        tool = tools.finish(call, text_of(state, "output"), exit_code=code, error=error)
         self._at = _time(state, "end") or self._at
         denied = bool(error) and tool.failed is None
-        path = info.get("path")
-        cwd = _text(path, "cwd") if isinstance(path, dict) else ""
+        cwd = text_of(info.get("path"), "cwd")
         return self._event(kind="tool_end", tool=tool, cwd=cwd, synthetic=denied)
 
     def _note_helper(self, state: Mapping[str, Any]) -> None:
-        metadata = state.get("metadata")
-        started = _text(metadata, "sessionId", "sessionID") if isinstance(metadata, dict) else ""
+        started = text_of(state.get("metadata"), "sessionId", "sessionID")
         if name := payload.transcript_of(started):
             self.also[name] = None
 
     def _event(self, *, cwd: str = "", **fields: Any) -> AgentEvent:
         return AgentEvent(
             platform=NAME,
-            session=_text(self._info, "id"),
+            session=text_of(self._info, "id"),
             at=self._at,
-            cwd=cwd or _text(self._info, "directory"),
+            cwd=cwd or text_of(self._info, "directory"),
             turn=self._turn,
             agent="helper" if self._helper else "",
             transcript=self._path,
@@ -194,14 +181,9 @@ def _parts(message: object) -> tuple[Mapping[str, Any] | None, list[Any]]:
     if not isinstance(message, dict):
         return None, []
     info, parts = message.get("info"), message.get("parts")
-    good = isinstance(info, dict) and isinstance(parts, list) and _text(info, "id")
+    good = isinstance(info, dict) and isinstance(parts, list) and text_of(info, "id")
     return (info, parts) if good and isinstance(parts, list) else (None, [])
 
 
 def _time(fields: Mapping[str, Any], name: str) -> datetime | None:
-    found = fields.get("time")
-    return toolcalls.moment(found.get(name)) if isinstance(found, dict) else None
-
-
-def _text(fields: Mapping[str, Any], *names: str) -> str:
-    return next((v for name in names if isinstance(v := fields.get(name), str) and v), "")
+    return moment(fields_of(fields, "time").get(name))

@@ -11,18 +11,15 @@ one record a line, the first of type "session":
     {"type": "reply", "text": "..."}
 """
 
-import shlex
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from ijfw_core.adapter import Adapter, Scope
 from ijfw_hookspecs import (
-    AdapterStatus,
     AgentEvent,
     Caps,
     EventKind,
-    FileEdit,
     PlatformAdapter,
     Reply,
     Tool,
@@ -46,22 +43,18 @@ LITERALS = (b'"exit_code":',)  # a tool result without it is none that failed
 KINDS = {"shell": "shell", "edit": "edit", "read": "read"}  # the agent's tools as we name them
 
 
-class Adapter:
-    """Implements `ijfw_hookspecs.PlatformAdapter`. Imports of its parts happen where they are used:
-    hooks must not wait for them."""
+class Agent(Adapter):
+    """What differs from other agents. Imports happen where they are used: hooks must not wait."""
 
     name = NAME
+    programs = (NAME,)
+    folders = (f".{NAME}", f".{NAME}")
     caps = Caps(
         events=tuple(EVENT_NAMES.values()),
         inject_at=("session_start", "prompt"),
         event_names=EVENT_NAMES,
         quiet_events=("tool",),
     )
-
-    def __init__(self, home: Path | None = None, project: Path | None = None) -> None:
-        """`home` is the person's home folder, `project` the project's; else the process's own."""
-        self._home = home
-        self._project = project
 
     def parse(self, event: str, payload: bytes, env: Mapping[str, str]) -> AgentEvent | None:
         """A hook's payload as an event; None where it is of no interest. Never raises."""
@@ -104,8 +97,8 @@ class Adapter:
                 elif kind == "reply":
                     log.remember("reply", offset)
                 elif kind in ("prompt", "tool"):
-                    head = log.record_at(log.places.get("session", -1)) or {}
-                    said = log.record_at(log.places.get("reply", -1)) or {}
+                    head = log.record_at(log.places.get("session", -1))
+                    said = log.record_at(log.places.get("reply", -1))
                     event = _event(
                         EVENT_NAMES[kind],
                         record,
@@ -118,56 +111,16 @@ class Adapter:
                     events += [event] if event else []
             return log.transcript(events)
 
-    def install(
-        self, scope: Literal["user", "project"], command: Sequence[str]
-    ) -> Sequence[FileEdit]:
-        """Our hooks and the MCP server into the agent's settings; nothing where they are there."""
+    def pieces(self, scope: Scope, command: Sequence[str] = ()) -> "list[edits.Piece]":
+        """Our hooks and the MCP server in the agent's settings."""
         from ijfw_core import edits
 
-        return edits.install(self._pieces(scope, command))
-
-    def uninstall(self, scope: Literal["user", "project"]) -> Sequence[FileEdit]:
-        """What takes them out again, byte for byte."""
-        from ijfw_core import edits
-
-        return edits.uninstall(self._pieces(scope))
-
-    def status(self) -> AdapterStatus:
-        """What of ours stands in the settings."""
-        from ijfw_core import edits
-
-        return edits.status([*self._pieces("project"), *self._pieces("user")])
-
-    def detect(self) -> str:
-        """Where the agent was found on this computer; "" where it was not."""
-        from ijfw_core import edits
-
-        return edits.present((NAME,), (self._folder("user"),))
-
-    def _folder(self, scope: str) -> Path:
-        base = (self._project or Path.cwd()) if scope == "project" else self._home or Path.home()
-        return base / f".{NAME}"
-
-    def _pieces(self, scope: str, command: Sequence[str] = ()) -> "list[edits.Piece]":
-        from ijfw_core import edits
-
-        settings = self._folder(scope) / "settings.json"
-        hooks: list[edits.Piece] = [
-            edits.JsonItems(
-                path=settings,
-                keys=("hooks", event),
-                items=({"command": shlex.join([*command, event])},),
-                ours=edits.is_hook(NAME),
-            )
-            for event in EVENT_NAMES
+        settings = self.folder(scope) / "settings.json"
+        hooks = {event: {"command": edits.hook_line(command, event)} for event in EVENT_NAMES}
+        return [
+            *edits.hook_items(settings, NAME, hooks),
+            edits.mcp_member(settings, command),
         ]
-        server = edits.JsonMember(
-            path=settings,
-            keys=("mcpServers", "ijfw"),
-            value=edits.mcp_server(command),
-            ours=edits.is_mcp_server,
-        )
-        return [*hooks, server]
 
 
 def _event(
@@ -218,8 +171,7 @@ def _tool(record: Mapping[str, Any]) -> Tool | None:
     if kind == "edit":
         change = (toolcalls.text_of(given, "old"), toolcalls.text_of(given, "new"))
         subject = toolcalls.edited(subject, [change])
-    code = record.get("exit_code")
-    code = code if isinstance(code, int) and not isinstance(code, bool) else None
+    code = toolcalls.exit_code(record.get("exit_code"))
     return Tool(
         name=name,
         kind=kind,
@@ -235,4 +187,4 @@ def _tool(record: Mapping[str, Any]) -> Tool | None:
 @hookimpl
 def platform_adapter() -> list[PlatformAdapter]:
     """Register the adapter."""
-    return [Adapter()]
+    return [Agent()]
