@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from ijfw_core.compare.note import Note, Part, Word, base_of, stem_of
+from ijfw_core.compare.forms import base_of, stem_of
+from ijfw_core.compare.note import Note, Part, Word
 from ijfw_core.compare.tables import opposite_words, opposites, words
 
 COVER = 0.6  # share of the shorter note's content that both have, for a denial to meet a claim

@@ -8,11 +8,15 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from ijfw_core.compare.asides import parted
+from ijfw_core.compare.forms import BRITISH_FROM, american, formed, number_of, parts_of, stem_of
+from ijfw_core.compare.markup import readable
 from ijfw_core.compare.stamps import unstamped, visible
 from ijfw_core.compare.tables import (
     counters,
     label_pattern,
     light_words,
+    loose_words,
     phrase_leads,
     singular,
     turning_words,
@@ -38,8 +42,6 @@ _MARKS = re.compile(r"[*`\"“”«»]+|(?<![^\W_])_+|_+(?![^\W_])")
 _CODE = re.compile(r"(`{1,3})([^`\n]{1,200})\1")
 _CODE_WORD = re.compile(r"\w+")
 _HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
-_NUMBER = re.compile(r"v?(\d[\d.,:]*)([a-z%]*)\Z")
-_THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _POINTS = frozenset(",;.!?():=\n—–") | {"->", "=>"}
 
 
@@ -73,11 +75,35 @@ class Note:
 
     def __init__(self, text: str) -> None:
         text = unicodedata.normalize("NFKC", strip_redactions(text[:MAX_CHARS])).strip()
-        text, self.stamp = unstamped(visible(text.replace("’", "'")), label_pattern())
-        self.code = _code(text) if "`" in text else _NO_WORDS
+        text = readable(visible(text.replace("’", "'")))
+        text, self.stamp = unstamped(text, label_pattern())
+        self._parted = parted(text)
+        self.spans = _spans(text) if "`" in text else _NO_WORDS
+        self.code = _code(self.spans) if self.spans else _NO_WORDS
         if _MARK.search(text):
             text = _MARKS.sub(" ", text)
-        self.words = _words([word for token in _TOKEN.findall(text) for word in _split(token)])
+        tokens = [word for token in _TOKEN.findall(text) for word in _split(token)]
+        self.words = _words(formed(tokens))
+
+    @cached_property
+    def bare(self) -> "Note":
+        """The note without its asides."""
+        if self._parted is None:
+            return self
+        found = Note(self._parted.text).bare
+        found.stamp = found.stamp or self.stamp
+        return found
+
+    @cached_property
+    def asides(self) -> dict[str, str]:
+        """What it says beside its content, by sort."""
+        found: dict[str, str] = {}
+        note: Note = self
+        while note._parted is not None:
+            sort, text = note._parted.aside
+            found[sort] = f"{found[sort]} {text}" if sort in found else text
+            note = Note(note._parted.text)
+        return found
 
     @cached_property
     def plain(self) -> list[Word]:
@@ -86,13 +112,14 @@ class Note:
 
     @cached_property
     def strict(self) -> list[Word]:
-        """The words that count where two notes should be the same."""
+        """The words that count where two notes should be the same, one for all that mean it."""
         light, filler = light_words(), words()["filler"]
-        return [
+        found = [
             word
             for word in self.plain
             if word.text not in light or (word.name and word.text not in filler)
         ]
+        return found if self.texts.isdisjoint(loose_words()) else _loose(found)
 
     @cached_property
     def joined(self) -> str:
@@ -104,6 +131,17 @@ class Note:
     def strict_texts(self) -> list[str]:
         """The texts of the strict words."""
         return [word.text for word in self.strict]
+
+    @cached_property
+    def squeezed(self) -> str:
+        """The strict words without the spaces of compounds: "file names" is "filenames"."""
+        table = words()
+        apart = table["negators"] | table["limits"] | table["cues"] | self.code
+        found = [
+            text if text.isalpha() and text not in apart else f" {text} "
+            for text in self.strict_texts
+        ]
+        return "".join(found)
 
     @cached_property
     def core(self) -> list[str]:
@@ -183,29 +221,42 @@ class Note:
         return set[int]().union(*starts)
 
 
-def _code(text: str) -> frozenset[str]:
-    """The words between backticks."""
-    found = " ".join(code for _, code in _CODE.findall(text))
-    return frozenset(_CODE_WORD.findall(found.lower()))
+def _loose(found: list[Word]) -> list[Word]:
+    """Strict words with one for all that say the same between equal words, and no "always" but
+    where it is denied or limited."""
+    table, kept = words(), list[Word]()
+    for word in found:
+        text = table["loose"].get(word.text, word.text)
+        before = kept[-1].text if kept else ""
+        if text in table["intensifiers"]:
+            if before not in table["negators"] and before not in table["pointing"]:
+                continue
+        elif not text:
+            continue
+        elif text == "with" and word.raw == "using" and not kept:
+            text = "use"
+        kept.append(word if text == word.text else word._replace(text=text))
+    return kept
 
 
-def _parted(token: str) -> tuple[str, ...]:
-    """A token as words: "case-insensitive" and "isn't" are two words, to meet "case sensitive"
-    and "is not"; so is "n'accepte", to meet "accepte"."""
-    if token[1:2] == "'" and token[0] in "nldNLD" and len(token) > 4:
-        return (token[2:],)
-    verb = words()["contractions"].get(token.lower().replace("'", ""))
-    if verb:
-        return (verb, "not")
-    head, dash, tail = token.rpartition("-")
-    return (head, tail) if dash and head.isalpha() and base_of(tail.lower()) else (token,)
+def _spans(text: str) -> frozenset[str]:
+    """What stands between backticks, as written."""
+    return frozenset([" ".join(code.split()) for _, code in _CODE.findall(text)])
 
 
-_known_parts = lru_cache(maxsize=1 << 14)(_parted)
+def _code(spans: Iterable[str]) -> frozenset[str]:
+    """The words of code."""
+    return frozenset(_CODE_WORD.findall(" ".join(spans).lower()))
+
+
+_known_parts = lru_cache(maxsize=1 << 14)(parts_of)
 
 
 def _split(token: str) -> tuple[str, ...]:
-    return _known_parts(token) if len(token) <= _ORDINARY else _parted(token)
+    return _known_parts(token) if len(token) <= _ORDINARY else (token,)
+
+
+_ONE = ("a", "an")
 
 
 def _words(tokens: list[str]) -> list[Word]:
@@ -224,8 +275,12 @@ def _words(tokens: list[str]) -> list[Word]:
             continue
         if after == "\n" and token[0].isdecimal():  # a wrapped line
             after = following[place + 1]
+        if found and found[-1].text == "per":
+            token = units_of().get(token.lower(), token)  # "per minute" is "per min"
         make = _known_word if len(token) <= _ORDINARY else _word
-        if after in units:
+        if after in units and token in _ONE and any(w.number for w in found[-2:]):
+            found.append(_known_word("per", "", first))  # "20 requests a minute"
+        elif after in units:
             found.append(make(token, after, first))
             unit = found[-1].unit == units[after]
         else:
@@ -237,7 +292,7 @@ def _words(tokens: list[str]) -> list[Word]:
 def _word(token: str, following: str, first: bool) -> Word:
     """A word as it is compared; of what follows it, only a unit counts."""
     lower = token.lower()
-    value, unit = _number(lower, following)
+    value, unit = number_of(lower, following)
     if value:
         return Word(value + unit, value + unit, False, first, value, unit)
     name = _is_name(token, first)
@@ -245,6 +300,9 @@ def _word(token: str, following: str, first: bool) -> Word:
     bare = lower.removesuffix("'s")
     text = variants().get(lower, "") or (bare if exact else singular(bare))
     text = variants().get(text, text)
+    if not name and len(text) >= BRITISH_FROM:
+        text = american(text)
+        text = variants().get(text, text)
     table = words()
     empty = text in table["stop"] or lower in table["stop"] or lower in units_of()
     stem = "" if empty or lower in table["negators"] else stem_of(text)
@@ -253,19 +311,6 @@ def _word(token: str, following: str, first: bool) -> Word:
 
 _ORDINARY = 64  # characters; a longer "word" is data, and is not kept
 _known_word = lru_cache(maxsize=1 << 14)(_word)  # notes of one project use the same words
-
-
-def _number(lower: str, following: str) -> tuple[str, str]:
-    digit = lower[0] == "v" or lower[0].isdecimal()
-    match = _NUMBER.match(lower) if digit else None
-    if match and (not match.group(2) or match.group(2) in units_of()):
-        value = _THOUSANDS.sub("", match.group(1)).replace(",", ".").rstrip(".:")
-        return value, counters().get(match.group(2) or following, "")
-    value = words()["numbers"].get(lower, "")
-    one = lower in ("one", "a", "an") and len(following) > 2
-    if not value and one and following in counters():
-        value = "1"
-    return value, counters().get(following, "") if value else ""
 
 
 def _is_name(token: str, first: bool) -> bool:
@@ -280,28 +325,9 @@ def _is_name(token: str, first: bool) -> bool:
     return any(c in "./:@#_" for c in token.rstrip("."))
 
 
-_SUFFIXES = ("ability", "ation", "able", "ible", "ally", "ing", "ed", "ly", "ion", "al")
-
-
-def stem_of(word: str) -> str:
-    """A crude stem, for overlap only."""
-    if "-" in word and word.replace("-", "").isalpha():
-        return "-".join(map(stem_of, word.split("-")))
-    if not word.isascii() or not word.isalpha():
-        return word
-    for suffix in _SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= 3:
-            word = word[: -len(suffix)]
-            break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] in "bdgmnprt":
-        word = word[:-1]
-    return word[:-1] if len(word) > 3 and word.endswith(("e", "y")) else word
-
-
 _SPLITS = frozenset({"and", "but", "because", "so", "since", "or"})
 _AGAINST = frozenset({"over", "than"})
 _IFS = frozenset({"if", "when", "unless", "whether", "while"})
-_PREFIXES = ("un", "in", "dis", "non", "im", "ir")
 
 
 def _parts(found: list[Word]) -> Iterable[Part]:
@@ -337,12 +363,3 @@ def _parts(found: list[Word]) -> Iterable[Part]:
         last = text
     if not supposed:
         yield Part(frozenset(stems), denied)
-
-
-def base_of(text: str) -> str:
-    """The word without a prefix that denies it: "supported" of "unsupported"; "" without one."""
-    for prefix in _PREFIXES:
-        rest = text.removeprefix(prefix).lstrip("-")
-        if rest != text and len(rest) >= 4:
-            return rest
-    return ""

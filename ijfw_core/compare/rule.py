@@ -4,18 +4,20 @@ The order matters: a changed number, name or negation must be seen before the no
 No similarity alone says "duplicate": every known one takes "port 8080" for "port 9090".
 """
 
-from functools import cache
+import re
 
 from ijfw_core.compare import Verdict
 from ijfw_core.compare.changes import MAX_WORDS, change, cover, opcodes
-from ijfw_core.compare.note import Note, Word, base_of
+from ijfw_core.compare.note import Note, Word
+from ijfw_core.compare.order import reordered
+from ijfw_core.compare.slips import is_typo
 from ijfw_core.compare.tables import light_words, opposites, words
 
 NEAR_COVER = 0.5
 NEAR_SHINGLES = 0.5  # measured: paraphrases of news sentences lie above it, other notes below
 CORE_FROM = 3  # words; less is too little to stand for a meaning
-VOWEL_FROM = 8  # letters; in shorter words another vowel is another word
 LIMITS = 2  # words that allow or restrict, by which notes differ
+_PLAIN = re.compile(r"[\W_]+")
 INSERTED_FROM = 8  # words; a shorter note changes its meaning with one word more
 
 
@@ -25,12 +27,10 @@ def judge(a: Note, b: Note) -> Verdict:
         same = [w.text for w in a.words] == [w.text for w in b.words]
         return Verdict("duplicate", "both empty") if same else Verdict("new", "nothing to compare")
     other = _other_name(a, b)
-    if other:
-        return Verdict("update", other)
-    same_reason = _same(a, b)
-    if same_reason:
-        return Verdict("duplicate", same_reason)
-    reason = change(a, b)
+    repeated = "" if other else _same(a, b) or _same_but_asides(a, b)
+    if repeated:
+        return Verdict("duplicate", repeated)
+    reason = other or change(a, b)
     if reason:
         return Verdict("update", reason)
     return _resemblance(a, b)
@@ -47,12 +47,23 @@ def _same(a: Note, b: Note) -> str:
         return "same words"
     if (a.code or b.code) and not (a.texts ^ b.texts).isdisjoint(a.code | b.code):
         return ""  # the program `just` is no filler
-    if a.strict_texts == b.strict_texts:
+    if a.strict_texts == b.strict_texts or a.squeezed == b.squeezed:
         return "same words" if a.strict else ""
     few = len(b.core) < CORE_FROM or not b.core_words <= a.texts
     if not few and a.core == b.core and not _odd(a, b):
         return "same content in the same order"
-    return _slip(a, b) or _moved(a, b)
+    return _slip(a, b) or _moved(a, b) or reordered(a, b)
+
+
+def _same_but_asides(a: Note, b: Note) -> str:
+    """Whether what one note says beside its content is all that it says more."""
+    if a.bare is a and b.bare is b:
+        return ""
+    both = a.asides.keys() & b.asides.keys()
+    if any(a.asides[sort] != b.asides[sort] for sort in both) or _other_name(a.bare, b.bare):
+        return ""
+    same = _same(a.bare, b.bare)
+    return same and f"{same}, beside its {' and '.join(sorted(a.asides.keys() ^ b.asides.keys()))}"
 
 
 def _odd(a: Note, b: Note) -> bool:
@@ -81,7 +92,7 @@ def _slip(a: Note, b: Note) -> str:
         if (
             op == "replace"
             and j - i == m - k
-            and all(map(_is_typo, x[i:j], y[k:m]))
+            and all(map(is_typo, x[i:j], y[k:m]))
             and not code & {w.text for w in [*x[i:j], *y[k:m]]}
         ):
             typos += j - i
@@ -143,7 +154,7 @@ def _whole(end: int, cuts: set[int]) -> bool:
 
 
 def _denies(part: list[str]) -> bool:
-    return not words()["negators"].isdisjoint(part)
+    return not (words()["negators"] - {"stop"}).isdisjoint(part)
 
 
 def _other_name(a: Note, b: Note) -> str:
@@ -151,16 +162,28 @@ def _other_name(a: Note, b: Note) -> str:
     changed = a.texts ^ b.texts
     if 0 < len(changed) <= LIMITS and changed <= words()["limits"] and changed != {"and"}:
         return f"{' and '.join(sorted(changed))} in one of them"
-    if len(a.plain) != len(b.plain) or changed:
-        return ""
+    spelled = _other_code(a, b) if a.spans and b.spans else ""
+    if spelled or len(a.plain) != len(b.plain) or changed:
+        return spelled
     named = words()["named"]
     for n, (x, y) in enumerate(zip(a.plain, b.plain, strict=True)):
         if x.raw == y.raw or x.text != y.text or x.raw.rstrip("s") != y.raw.rstrip("s"):
             continue
-        around = {w.text for w in (*a.plain[max(n - 1, 0) : n], *a.plain[n + 1 : n + 2])}
+        beside = [m for m in (n - 1, n + 1) if 0 <= m < len(a.plain)]
+        around = {a.plain[m].text for m in beside if a.plain[m].raw == b.plain[m].raw}
         coded = x.raw in a.code and y.raw in b.code
         if coded or (x.text not in named and not named.isdisjoint(around)):
             return f"{x.raw} is now {y.raw}"
+    return ""
+
+
+def _other_code(a: Note, b: Note) -> str:
+    """Why code differs that is written alike: `Cache` is not `cache`, `userId` not `user_id`."""
+    come = {_PLAIN.sub("", span.lower()): span for span in b.spans - a.spans}
+    for span in sorted(a.spans - b.spans):
+        other = come.get(_PLAIN.sub("", span.lower()), "")
+        if other:
+            return f"{span} is now {other}"
     return ""
 
 
@@ -169,42 +192,7 @@ def _is_harmless(word: Word) -> bool:
     table = words()
     critical = word.text in table["negators"] or word.text in table["cues"]
     critical = critical or word.text in opposites() or word.text in table["binding"]
-    sign = len(word.text) == 1 and not word.text.isascii()  # of Chinese or Japanese: a word
-    return not (critical or sign or word.name or word.number or not word.text.isalpha())
-
-
-@cache
-def _confused() -> frozenset[frozenset[str]]:
-    """Pairs of words that a slip makes of each other."""
-    return frozenset(map(frozenset, words()["confused"]))
-
-
-def _is_typo(x: Word, y: Word) -> bool:
-    """Whether two words are one with a slip: letters swapped, doubled or lost, a vowel mistaken."""
-    if x.number or y.number or (x.name and y.name) or x.raw[0] != y.raw[0]:
-        return False
-    if x.first and y.first:
-        return False  # a capital there says nothing: it may be a name
-    one, other = x.raw, y.raw
-    if "'" in one + other:
-        (head, _, one), (lead, _, other) = one.rpartition("'"), other.rpartition("'")
-        if head != lead:
-            return False
-    short, long = sorted((one, other), key=len)
-    if len(short) < 5 or not (short + long).isalpha() or base_of(long) == short:
-        return False
-    if {x.text, y.text} <= opposites().keys() or frozenset((x.raw, y.raw)) in _confused():
-        return False
-    start = next((n for n, (s, t) in enumerate(zip(short, long, strict=False)) if s != t), -1)
-    if start < 0:
-        return False  # only the end differs: a form of the word, or another word
-    rest, other = short[start:], long[start:]
-    if len(short) < len(long):
-        return rest == other[1:]
-    if rest[:2] == other[1::-1] and rest[2:] == other[2:]:
-        return True
-    vowels = {rest[0], other[0]} <= set("aeiou")
-    return vowels and rest[1:] == other[1:] and len(short) >= VOWEL_FROM
+    return not (critical or word.stem or word.name or word.number or not word.text.isascii())
 
 
 # --- alike ---------------------------------------------------------------------------------------

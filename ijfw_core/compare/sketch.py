@@ -102,9 +102,10 @@ def _is_odd(note: Note) -> bool:
     return few or 2 * len(set(strict)) < len(strict)
 
 
-def _digests(note: Note) -> tuple[int, int, int]:
+def _digests(note: Note) -> tuple[int, int, int, int]:
     """Of what makes two notes the same, however few words they share."""
-    return hash(note.joined), hash(tuple(note.strict_texts)), hash(tuple(note.core))
+    core = hash(tuple(note.core))
+    return hash(note.joined), hash(tuple(note.strict_texts)), core, hash(note.squeezed)
 
 
 def _shared(size: int, other: int) -> int:

@@ -8,29 +8,43 @@ _ISO = (
     r"20\d\d[-/]\d\d[-/]\d\d"
     r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?(?:Z|[+-]\d\d:?\d\d)?(?![-./]?\w)"
 )
+_WEEKDAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? )?"
 _LOCAL = (
-    rf"(?:\d\d?[./]\d\d?[./]20\d\d|{_MONTH} \d\d?(?:st|nd|rd|th)?,? 20\d\d"
+    rf"{_WEEKDAY}(?:\d\d?[./]\d\d?[./]20\d\d|{_MONTH} \d\d?(?:st|nd|rd|th)?,? 20\d\d"
     rf"|\d\d?(?:st|nd|rd|th|\.)? {_MONTH},? 20\d\d)(?!\w)"
 )
 _DAY = rf"(?:{_ISO}|{_LOCAL})"
+_SAID = (
+    r"(?:(?:last )?(?:noted|added|recorded|seen|updated|edited|created|written|decided|agreed"
+    r"|learned|confirmed|verified|checked|reviewed|as of|date:|on):?(?: on)? )?"
+)
 _BULLET = re.compile(
     r"\s*(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\[[ xX]\]\s+|#{1,6}\s+|\d{1,3}[.)]\s+|>\s+)"
 )
+_SET = r"(?:(?:on|session|date:?|updated?|added|noted) )"
 # A bare date of which something is said ("2026-05-01 is the freeze") is no stamp.
 _STAMP = re.compile(
-    rf"\s*[*_]{{0,3}}(?:[\[(]{_DAY}[\])]|{_LOCAL}(?=[*_]{{0,3}}\s*[:–—-])"
-    rf"|{_ISO}(?!\s+(?:is|was|will|marks|ist|war)\b))[*_]{{0,3}}\s*[:,–—-]?[*_]{{0,3}}\s*"
+    rf"\s*[*_]{{0,3}}(?:[\[(<]{_DAY}(?: [A-Z][a-z]{{1,8}})?[\])>]"
+    rf"|{_SET}?{_LOCAL}(?=[*_]{{0,3}}\s*[:–—-]|\s+(?-i:[A-Z`*]))|{_SET}{_ISO}(?=:)"
+    rf"|{_ISO}(?!\s+(?:is|was|will|marks|ist|war)\b))[*_]{{0,3}}\s*[:,–—-]?[*_]{{0,3}}\s*",
+    re.IGNORECASE,
 )
 _END_STAMP = re.compile(
-    rf"\s*(?:[\[(](?:(?:noted|added|recorded|seen|as of|date:) )?(?P<set>{_DAY})[\])]"
-    rf"|,\s*(?P<listed>{_ISO})|\s[–—-]{{1,2}}\s*(?P<dashed>{_DAY}))[*_]{{0,3}}\s*\.?\s*\Z"
+    rf"\s*(?:[\[(<]{_SAID}(?P<set>{_DAY})(?:,? @?[A-Z][a-z]{{1,14}})?[\])>]"
+    rf"|,\s*(?P<listed>{_ISO})|\s[–—-]{{1,2}}\s*{_SAID}(?P<dashed>{_DAY}))[*_]{{0,3}}\s*\.?\s*\Z"
 )
 _WRAPPED = re.compile(r"<(b|i|u|em|strong|code|mark|p|li|span)>(.*)</\1>\s*\Z", re.DOTALL | re.I)
 _OPENING = re.compile(
     r"(?:(?:please|kindly) )?(?:(?:remember|note|keep in mind|bear in mind|be aware),? that"
-    r"|(?:remember|don't forget|do not forget|be sure|make sure) to)\s+(?=\S)",
+    r"|(?:remember|don't forget|do not forget|be sure|make sure|ensure) to"
+    r"|(?:make|be) sure that|ensure that|it is important (?:to|that)|important is that"
+    r"|(?:by the way|btw|fyi|ok|okay|so|also),"
+    r"|(?:(?:the|this|our|my) )?(?:project|repo|repository|codebase|code base|team)"
+    r"(?=\s+(?:uses?|prefers?|wants?|needs?|requires?|follows?|relies|targets|avoids?|decided|chose|agreed)\b)"
+    r")\s+(?=\S)",
     re.IGNORECASE,
 )
+_SUBJECTS = ("the ", "this", "our ", "my p", "my r", "my c", "my t", "team", "proj", "repo", "code")
 HEAD = 64  # characters in which a date or a label in front of a note begins to end
 _HIDDEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
@@ -43,7 +57,7 @@ def labels(names: Iterable[str]) -> re.Pattern[str]:
     found = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     name = rf"(?:(?:please|kindly|bitte|por favor) )?(?:{found})"
     return re.compile(
-        rf"[*_ ]*(?:[\[(]{name}[\])][*_ ]*:?|{name}[*_ ]*(?::| [-–—](?= )))[*_\s]*(?=[^*_\s])",
+        rf"[*_ ]*(?:[\[(]{name}[\])][*_ ]*:?|{name}[*_ ]*(?::| [-–—](?= )|(?=\n)))[*_\s]*(?=[^*_\s])",
         re.IGNORECASE,
     )
 
@@ -60,9 +74,9 @@ def _likely(head: str, label: re.Pattern[str]) -> list[re.Pattern[str]]:
     found = [] if head[:1].isalpha() else [_BULLET]
     if "20" in head:
         found.append(_STAMP)
-    if ":" in head or " -" in head or " –" in head or " —" in head or found:
+    if ":" in head or "\n" in head or " -" in head or " –" in head or " —" in head or found:
         found.append(label)
-    if " that " in head or " to " in head:
+    if " that " in head or " to " in head or "," in head or head[:4].lower() in _SUBJECTS:
         found.append(_OPENING)
     return found
 

@@ -1,4 +1,4 @@
-"""What the comparison of notes knows about words: `words.toml`, in the forms that are asked for."""
+"""What the comparison of notes knows about words: its TOML tables, as they are asked for."""
 
 import re
 from collections.abc import Iterable
@@ -11,12 +11,23 @@ from ijfw_core.compare.stamps import labels
 @cache
 def words() -> Any:
     """The word tables, each word also without the s that `Word.text` lacks."""
+    raw = _read("words.toml") | _read("forms.toml") | _read("around.toml")
+    lists = {key: value.split() for key, value in raw.items() if isinstance(value, str)}
+    return raw | {key: frozenset(both_forms(value)) for key, value in lists.items()}
+
+
+def _read(name: str) -> dict[str, Any]:
     import tomllib
     from importlib.resources import files
 
-    raw = tomllib.loads(files("ijfw_core.compare").joinpath("words.toml").read_text("utf-8"))
-    lists = {key: value.split() for key, value in raw.items() if isinstance(value, str)}
-    return raw | {key: frozenset(both_forms(value)) for key, value in lists.items()}
+    return tomllib.loads(files("ijfw_core.compare").joinpath(name).read_text("utf-8"))
+
+
+@cache
+def confused() -> frozenset[str]:
+    """Pairs of words that a slip makes of each other, "assert:asset" in the order of the alphabet;
+    read where two words are so alike."""
+    return frozenset(_read("confused.toml")["pairs"].split())
 
 
 def both_forms(found: Iterable[str]) -> Iterable[str]:
@@ -28,6 +39,8 @@ def both_forms(found: Iterable[str]) -> Iterable[str]:
 
 def singular(word: str) -> str:
     """Without the s of a plural or of a verb."""
+    if "-" in word and len(word.rpartition("-")[2]) < 4:
+        return word
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is", "ps")):
         return word[:-1] if word.endswith("ps") and len(word) > 4 and word != "https" else word
     if word.endswith("ies") and len(word) > 4:
@@ -52,7 +65,7 @@ def label_pattern() -> re.Pattern[str]:
 @cache
 def variants() -> dict[str, str]:
     """Word -> the form in which it is compared."""
-    return {word: group[0] for group in words()["same"] for word in group[1:]}
+    return {word: singular(group[0]) for group in words()["same"] for word in group[1:]}
 
 
 @cache
@@ -94,6 +107,13 @@ def opposites() -> dict[str, tuple[int, ...]]:
 def light_words() -> frozenset[str]:
     """The words that add nothing, and articles of other languages, which may be names."""
     found: frozenset[str] = words()["filler"] | words()["articles"]
+    return found
+
+
+@cache
+def loose_words() -> frozenset[str]:
+    """The words that say what others say, or nothing, between equal words."""
+    found: frozenset[str] = frozenset(words()["loose"]) | words()["intensifiers"]
     return found
 
 

@@ -1,0 +1,61 @@
+"""A note as it is read: what marks up, encodes or replaces its words written out."""
+
+import re
+
+_ENTITY = re.compile(r"&(amp|lt|gt|quot|apos|nbsp|ndash|mdash|hellip|#39|#x27);")
+_ENTITIES = {
+    "amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'", "nbsp": " ", "ndash": "–",
+    "mdash": "—", "hellip": "...", "#39": "'", "#x27": "'",
+}  # fmt: skip
+_TAG = re.compile(r"<(b|i|u|em|strong|code|kbd|mark|sup|sub|span)>([^<>\n]{1,200})</\1>", re.I)
+_AUTOLINK = re.compile(r"<(https?://[^\s<>]{1,500})>")
+_SHORTCODE = re.compile(r"(?<![\w:])(?::[a-z][a-z0-9_+-]{2,30}:)(?![\w:])")
+_REFUSALS = re.compile("[\u274c\u2716\u2718\u2717\U0001f6ab\u26d4\U0001f44e]\ufe0f?")
+_DENIAL = re.compile(
+    r"\b(?:not?|never|avoid|without|forbidden|none|stop|nicht|kein\w*|nie|nunca|jamais|pas)\b"
+    r"|n't\b|不|没|禁",
+    re.IGNORECASE,
+)
+# "5–10", "5-10" and "5 to 10", but no date, no version and no part of a longer name.
+_RANGE = re.compile(
+    r"(?<![\w.,:/–-])(\d{1,6}(?:\.\d{1,3})?)\s?[-–]\s?(\d{1,6}(?:\.\d{1,3})?)(?![\w–-]|[.,:/]\d)"
+    r"|(?<![\w.,:/–-])(\d{1,6}(?:\.\d{1,3})?)[-–](\d{1,6}(?:\.\d{1,3})?)(?=[a-z%]{1,7}\b)"
+)
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:,\d{3})*(?!\d))")
+_BITS = re.compile(r"(?<=[\d ][kKMG])b(?=(?:/s|ps)\b)")
+_PERCENT = re.compile(r"(?<=\d) (?=%(?!\w))")
+_SIGNS = (("≤", "<="), ("≥", ">="), ("≠", "!="), ("‐", "-"), ("‑", "-"), ("−", "-"))
+
+
+def readable(text: str) -> str:
+    """A text with entities, paired tags, links in brackets, emoji codes, signs and ranges written
+    out. A sign that refuses is a "not", unless the words deny already."""
+    if "&" in text:
+        text = _ENTITY.sub(lambda found: _ENTITIES[found[1]], text) if ";" in text else text
+        text = text.replace(" & ", " and ")
+    if "<" in text and ">" in text:
+        text = _AUTOLINK.sub(r"\1", _TAG.sub(_untagged, text))
+    if ":" in text:
+        text = _SHORTCODE.sub(" ", text)
+    if not text.isascii():
+        for sign, written in _SIGNS:
+            text = text.replace(sign, written)
+        if _REFUSALS.search(text):
+            text = _REFUSALS.sub(" " if _DENIAL.search(text) else " not ", text).strip()
+        text = text.replace("‘", "'")
+    if "," in text:
+        text = _THOUSANDS.sub("", text)
+    if "b/s" in text or "bps" in text:
+        text = _BITS.sub("bit", text)  # "Mb/s" is not "MB/s"
+    if "%" in text:
+        text = _PERCENT.sub("", text)
+    return _RANGE.sub(_spread, text) if "-" in text or "–" in text else text
+
+
+def _untagged(found: re.Match[str]) -> str:
+    return f"`{found[2]}`" if found[1].lower() in ("code", "kbd") else found[2]
+
+
+def _spread(found: re.Match[str]) -> str:
+    low, high = found[1] or found[3], found[2] or found[4]
+    return f"{low} to {high}" if float(low) < float(high) else found[0]

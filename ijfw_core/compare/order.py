@@ -1,0 +1,93 @@
+"""Whether two notes have the same parts in another order, where the order says nothing."""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+from ijfw_core.compare.note import Note, Word
+from ijfw_core.compare.tables import light_words, words
+
+STATED = 2  # sentences; one alone has no order
+
+
+def reordered(a: Note, b: Note) -> str:
+    """Why two notes of the same words say the same in another order; "" where they may not."""
+    if a.stems != b.stems or a.texts != b.texts or len(a.plain) != len(b.plain):
+        return ""
+    if not words()["sequence"].isdisjoint(a.texts):
+        return ""
+    first, second = _listed(a), _listed(b)
+    if first and first == second:
+        return "same list in another order"
+    stated, told = _stated(a), _stated(b)
+    return "same sentences in another order" if stated and stated == told else ""
+
+
+class _Listed(NamedTuple):
+    """A note with one list, whose order says nothing."""
+
+    before: tuple[str, ...]
+    items: tuple[str, ...]  # sorted
+    after: tuple[str, ...]
+
+
+def _listed(note: Note) -> _Listed | None:
+    """The one list of single words in a note: "bash, zsh and fish"; None with none or several."""
+    light = light_words()
+    found = [word for word in note.words if word.text not in light or word.name]
+    joints = [n for n, word in enumerate(found) if word.text in ("and", "or")]
+    if len(joints) != 1 or not 0 < joints[0] < len(found) - 1:
+        return None
+    place = joints[0]
+    start = place - (2 if found[place - 1].text == "," else 1)
+    items = [found[place + 1], found[start]]
+    while start >= 2 and found[start - 1].text == ",":
+        start -= 2
+        items.append(found[start])
+    before, after = found[:start], found[place + 2 :]
+    if not all(map(_is_item, items)) or not _leads_list(note, before, items) or _heads(after):
+        return None
+    texts = [word.text for word in before], [word.text for word in after]
+    joint = found[place].text
+    return _Listed((*texts[0], joint), tuple(sorted(w.text for w in items)), tuple(texts[1]))
+
+
+def _is_item(word: Word) -> bool:
+    return bool(word.stem) and not word.number
+
+
+def _leads_list(note: Note, before: list[Word], items: list[Word]) -> bool:
+    """Whether what stands in front of a list leads to all of it: a verb or a preposition, and no
+    word that may be said of its first item alone."""
+    if not before:
+        return False
+    last = before[-1]
+    linked = last.text in ("with", "without", "for", "in", "from", "on", "of", "to", ":")
+    verbs = words()["open"] | words()["auxiliary"] | {"use", "uses"}
+    tied = last.text not in words()["negators"] and _ends_in_copula(note, last)
+    named = last.raw.endswith("s") and all(item.name for item in items)  # "handles CSV and JSON"
+    return linked or last.raw in verbs or last.text in verbs or tied or named
+
+
+def _ends_in_copula(note: Note, last: Word) -> bool:
+    """Whether "is" or "are" stands right behind a word."""
+    pairs = pairwise(note.plain)
+    return any(one == last and two.text in ("is", "are", "be") for one, two in pairs)
+
+
+def _heads(after: list[Word]) -> bool:
+    """Whether a list goes on with a word that may belong to its last item alone."""
+    return bool(after) and bool(after[0].stem)
+
+
+def _stated(note: Note) -> list[str]:
+    """The sentences of a note, sorted, where each states something by itself; else []."""
+    light, table = light_words(), words()
+    if len(note.clauses) < STATED:
+        return []
+    found = []
+    for clause in note.clauses:
+        states = any(w.text in table["auxiliary"] or w.text in table["limits"] for w in clause[1:])
+        if not states or clause[0].text in table["links"] or len(clause) <= STATED:
+            return []
+        found.append(" ".join([word.text for word in clause if word.text not in light]))
+    return sorted(found)

@@ -1,0 +1,51 @@
+"""Whether two words are one with a typing error."""
+
+from ijfw_core.compare.forms import base_of
+from ijfw_core.compare.note import Word
+from ijfw_core.compare.tables import confused, opposites
+
+TYPO_FROM = 5  # letters; a slip makes another word of a shorter one
+LOST_FROM = 6  # letters that are left where one is lost, unless it was a double one
+VOWEL_FROM = 8  # letters; in shorter words another vowel is another word
+_ENDINGS = (
+    "ate", "ates", "ated", "ation", "ations", "ment", "ments", "ing", "ally", "able", "ible",
+    "ance", "ence", "ity", "ities", "sion", "sions", "tion", "tions", "ive", "ory", "ories", "ary",
+    "aries", "ure", "ures", "ize", "ized", "ed", "ies", "ness", "ency", "encies", "age", "ages",
+)  # fmt: skip
+_TAILS = ("ment", "tion", "sion", "ness", "ance", "ence", "ship")  # their last letter may be lost
+
+
+def is_typo(x: Word, y: Word) -> bool:
+    """Whether two words are one with a slip: letters swapped, doubled or lost, a vowel mistaken."""
+    if x.number or y.number or (x.name and y.name) or x.raw[0] != y.raw[0]:
+        return False
+    one, other = x.raw, y.raw
+    if "'" in one + other:
+        (head, _, one), (lead, _, other) = one.rpartition("'"), other.rpartition("'")
+        if head != lead:
+            return False
+    short, long = sorted((one, other), key=len)
+    if len(short) < TYPO_FROM or not (short + long).isalpha() or base_of(long) == short:
+        return False
+    if {x.text, y.text} <= opposites().keys():
+        return False
+    if short.endswith("es") and long == short[:-1] + "rs":
+        return False  # "handles" and "handlers"
+    # A capital at the start says nothing: what has no ending of a common word may be a name.
+    if x.first and y.first and not long.endswith(_ENDINGS):
+        return False
+    return _slipped(short, long) and ":".join(sorted((one, other))) not in confused()
+
+
+def _slipped(short: str, long: str) -> bool:
+    start = next((n for n, (s, t) in enumerate(zip(short, long, strict=False)) if s != t), -1)
+    if start < 0:  # only the end differs: a form of the word, or another word
+        return len(long) == len(short) + 1 and long.endswith(_TAILS)
+    rest, other = short[start:], long[start:]
+    if len(short) < len(long):
+        doubled = other[0] == long[start - 1] or other[:1] == other[1:2]
+        return rest == other[1:] and (doubled or len(short) >= LOST_FROM)
+    if rest[:2] == other[1::-1] and rest[2:] == other[2:]:
+        return True
+    vowels = {rest[0], other[0]} <= set("aeiou")
+    return vowels and rest[1:] == other[1:] and len(short) >= VOWEL_FROM
