@@ -46,6 +46,7 @@ _TAILS = (
     ("who", r"(?:the )?(user|team)(?:'s)? (?:preference|request|decision|wish|feedback)"),
     ("when", rf"(?:(?:as of|updated|noted|added|decided) )?({_WHEN})"),
 )  # in brackets
+_STARTS = ("in t", "in o", "for ", "acco", "per ", "as p", "as t", "as s", "as r")
 _HASHTAGS = re.compile(r"(?:\s+#[A-Za-z][\w/-]{0,30})+\s*\Z")
 _LABEL = re.compile(
     r"[*_]{0,3}([A-Za-z][A-Za-z0-9 /&'-]{1,39}?)[*_]{0,3}\s*(?::[*_]{0,3}(?=\s)|\n)\s*"
@@ -96,10 +97,10 @@ def parted(text: str) -> Parted | None:
 
 
 def _in_front(text: str, head: str) -> Parted | None:
-    first = head[:1]
-    if not (":" in head or "\n" in head or first in "[(#" or " - " in head or "–" in head
-            or "—" in head or " that " in head or "," in head
-            or head[:4].lower() in ("in t", "in o", "for ")):  # fmt: skip
+    start = head[:4].lower()
+    signs = ":" in head or "\n" in head or " - " in head or " that " in head[:32]
+    dashes = not head.isascii() and ("–" in head or "—" in head)
+    if not (signs or dashes or start[:1] in "[(#" or start in _STARTS):
         return None
     for sort, pattern in _heads():
         found = pattern.match(head)

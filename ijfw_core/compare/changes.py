@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from ijfw_core.compare.forms import base_of, stem_of
 from ijfw_core.compare.note import Note, Part, Word
-from ijfw_core.compare.tables import opposite_words, opposites, words
+from ijfw_core.compare.tables import opposite_words, opposites, slight_words, words
 
 COVER = 0.6  # share of the shorter note's content that both have, for a denial to meet a claim
 PART = 0.75  # the same for the two parts of them
@@ -216,7 +216,7 @@ def _left(note: Note, place: int) -> str:
 
 def _rest(note: Note, shared: frozenset[str]) -> set[str]:
     """Content that only this note has, without words that only tie or announce a change."""
-    light = words()["tie"] | words()["cues"]
+    light = slight_words()
     return {w.stem for w in note.plain if w.stem and not w.number and w.text not in light} - shared
 
 
@@ -237,6 +237,9 @@ def _slot(x: list[Word], y: list[Word], announced: bool, code: frozenset[str] = 
     kept = stems & {w.stem for w in y}
     # Notes are aligned only where enough would be left beside the largest slot.
     if not kept or len(kept) < FRAME * (len(stems) - SLOT):
+        return ""
+    there = {w.text for w in y}
+    if len([w for w in _content(x) if w.text not in there]) > SLOT:
         return ""
     ops = opcodes(x, y)
     slots = [(x[i:j], y[k:m], i, j) for op, i, j, k, m in ops if op == "replace"]
@@ -309,7 +312,7 @@ def _participle(word: Word) -> bool:
 
 
 def _content(found: list[Word]) -> list[Word]:
-    light = words()["tie"] | words()["cues"]
+    light = slight_words()
     return [w for w in found if w.stem and w.text not in light]
 
 

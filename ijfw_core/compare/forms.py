@@ -30,12 +30,12 @@ _NATIVE = re.compile(
 BRITISH_FROM = 6  # letters
 
 
-def formed(tokens: list[str]) -> list[str]:
-    """The tokens of a note with phrases, numbers in words and shortened verbs in one form."""
+def formed(tokens: list[str]) -> tuple[list[str], list[str]]:
+    """The tokens of a note with phrases and large numbers in one form; and all in lower case."""
     table = _table()
     lower = [token.lower() for token in tokens]
-    if table.leads.isdisjoint(lower):
-        return tokens
+    if table.gates.isdisjoint(lower):
+        return tokens, lower
     found: list[str] = []
     place = 0
     while place < len(tokens):
@@ -46,7 +46,7 @@ def formed(tokens: list[str]) -> list[str]:
         else:
             found += taken[0]
             place += taken[1]
-    return found
+    return found, [token.lower() for token in found]
 
 
 class _Table:
@@ -57,7 +57,10 @@ class _Table:
         for phrase, form in words()["phrases"].items():
             first, *rest = phrase.split()
             self.phrases.setdefault(first, []).append((rest, form.split()))
-        self.leads = frozenset(self.phrases) | _MAGNITUDES.keys() | {"one", "all"}
+        single = frozenset({"one", "all", "per", *_MAGNITUDES})
+        self.leads = single | self.phrases.keys()
+        # The longest word of each phrase: most notes have none of these.
+        self.gates = single | {max(phrase.split(), key=len) for phrase in words()["phrases"]}
 
 
 @cache
@@ -72,6 +75,8 @@ def _phrase(lower: Sequence[str], place: int, before: list[str]) -> tuple[list[s
     last = before[-1].lower() if before else ""
     if word in _MAGNITUDES:
         return _large(word, last, before)
+    if word == "per" and after in units_of():
+        return ["per", units_of()[after]], 2
     if word == "one":
         counted = after.isalpha() and after not in words()["stop"]
         return (["1"], 1) if counted and last not in words()["pointing"] else None

@@ -83,7 +83,7 @@ class Note:
         if _MARK.search(text):
             text = _MARKS.sub(" ", text)
         tokens = [word for token in _TOKEN.findall(text) for word in _split(token)]
-        self.words = _words(formed(tokens))
+        self.words = _words(*formed(tokens))
 
     @cached_property
     def bare(self) -> "Note":
@@ -133,15 +133,16 @@ class Note:
         return [word.text for word in self.strict]
 
     @cached_property
-    def squeezed(self) -> str:
-        """The strict words without the spaces of compounds: "file names" is "filenames"."""
+    def tight(self) -> str:
+        """The strict words without spaces: "file names" and "filenames" are one here."""
+        return self.spelled.replace(" ", "")
+
+    @cached_property
+    def apart(self) -> list[str]:
+        """The strict words that are no part of a compound: "not able" is not "notable"."""
         table = words()
-        apart = table["negators"] | table["limits"] | table["cues"] | self.code
-        found = [
-            text if text.isalpha() and text not in apart else f" {text} "
-            for text in self.strict_texts
-        ]
-        return "".join(found)
+        whole = table["negators"] | table["limits"] | table["cues"] | self.code
+        return [text for text in self.strict_texts if text in whole or not text.isalpha()]
 
     @cached_property
     def core(self) -> list[str]:
@@ -259,12 +260,12 @@ def _split(token: str) -> tuple[str, ...]:
 _ONE = ("a", "an")
 
 
-def _words(tokens: list[str]) -> list[Word]:
+def _words(tokens: list[str], lower: list[str]) -> list[Word]:
     units = counters()
     found: list[Word] = []
     first = True
     unit = False  # of the number in front, and part of it: "25 MB" is "25MB"
-    following = [*map(str.lower, tokens[1:]), ""]
+    following = [*lower[1:], ""]
     for place, (token, after) in enumerate(zip(tokens, following, strict=False)):
         if token in _POINTS:
             first = first or token in ".!?\n:;"
@@ -275,11 +276,11 @@ def _words(tokens: list[str]) -> list[Word]:
             continue
         if after == "\n" and token[0].isdecimal():  # a wrapped line
             after = following[place + 1]
-        if found and found[-1].text == "per":
-            token = units_of().get(token.lower(), token)  # "per minute" is "per min"
         make = _known_word if len(token) <= _ORDINARY else _word
         if after in units and token in _ONE and any(w.number for w in found[-2:]):
-            found.append(_known_word("per", "", first))  # "20 requests a minute"
+            # "20 requests a minute" is "20 requests per min"
+            found += [_known_word("per", "", first), _known_word(units[after], "", False)]
+            unit = True
         elif after in units:
             found.append(make(token, after, first))
             unit = found[-1].unit == units[after]

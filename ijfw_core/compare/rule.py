@@ -47,7 +47,7 @@ def _same(a: Note, b: Note) -> str:
         return "same words"
     if (a.code or b.code) and not (a.texts ^ b.texts).isdisjoint(a.code | b.code):
         return ""  # the program `just` is no filler
-    if a.strict_texts == b.strict_texts or a.squeezed == b.squeezed:
+    if a.strict_texts == b.strict_texts or (a.tight == b.tight and a.apart == b.apart):
         return "same words" if a.strict else ""
     few = len(b.core) < CORE_FROM or not b.core_words <= a.texts
     if not few and a.core == b.core and not _odd(a, b):

@@ -105,7 +105,7 @@ def _is_odd(note: Note) -> bool:
 def _digests(note: Note) -> tuple[int, int, int, int]:
     """Of what makes two notes the same, however few words they share."""
     core = hash(tuple(note.core))
-    return hash(note.joined), hash(tuple(note.strict_texts)), core, hash(note.squeezed)
+    return hash(note.joined), hash(tuple(note.strict_texts)), core, hash(note.tight)
 
 
 def _shared(size: int, other: int) -> int:

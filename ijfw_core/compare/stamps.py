@@ -44,7 +44,7 @@ _OPENING = re.compile(
     r")\s+(?=\S)",
     re.IGNORECASE,
 )
-_SUBJECTS = ("the ", "this", "our ", "my p", "my r", "my c", "my t", "team", "proj", "repo", "code")
+_SUBJECTS = ("project", "repo ", "reposi", "code b", "codeb", "team ")  # of what "we" do
 HEAD = 64  # characters in which a date or a label in front of a note begins to end
 _HIDDEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
@@ -57,7 +57,8 @@ def labels(names: Iterable[str]) -> re.Pattern[str]:
     found = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     name = rf"(?:(?:please|kindly|bitte|por favor) )?(?:{found})"
     return re.compile(
-        rf"[*_ ]*(?:[\[(]{name}[\])][*_ ]*:?|{name}[*_ ]*(?::| [-–—](?= )|(?=\n)))[*_\s]*(?=[^*_\s])",
+        rf"[*_ ]*(?:[\[(]{name}[\])][*_ ]*:?|{name}[*_ ]*(?::| [-–—](?= )|(?=\n)))[*_\s]*"
+        r"(?=[^*_\s])",
         re.IGNORECASE,
     )
 
@@ -76,7 +77,8 @@ def _likely(head: str, label: re.Pattern[str]) -> list[re.Pattern[str]]:
         found.append(_STAMP)
     if ":" in head or "\n" in head or " -" in head or " –" in head or " —" in head or found:
         found.append(label)
-    if " that " in head or " to " in head or "," in head or head[:4].lower() in _SUBJECTS:
+    start = head[:12].lower()
+    if " that " in head or " to " in head or "," in start or any(w in start for w in _SUBJECTS):
         found.append(_OPENING)
     return found
 

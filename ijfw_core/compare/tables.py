@@ -118,6 +118,13 @@ def loose_words() -> frozenset[str]:
 
 
 @cache
+def slight_words() -> frozenset[str]:
+    """The words that only tie a subject to its value, or announce a change."""
+    found: frozenset[str] = words()["tie"] | words()["cues"]
+    return found
+
+
+@cache
 def turning_words() -> frozenset[str]:
     """The words that turn or bind a meaning, with content or without."""
     table = words()
