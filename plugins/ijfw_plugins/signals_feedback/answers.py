@@ -1,14 +1,23 @@
-"""A short answer to a question of the assistant about how something should be is a decision."""
+"""Short answers: to a question about how something should be, or to options that were offered."""
+
+import re
 
 from ijfw_core.text import cap, tokens
 from ijfw_hookspecs import Signal
 from ijfw_plugins.signals_feedback.clauses import lower, split
 from ijfw_plugins.signals_feedback.detect import guarded
-from ijfw_plugins.signals_feedback.options import question
+from ijfw_plugins.signals_feedback.options import Option, choose, offered, question
 from ijfw_plugins.signals_feedback.rewrite import LONGEST, identity, tidy
 from ijfw_plugins.signals_feedback.tables import Table
 
-MOST_WORDS = 16  # of an answer
+MOST_WORDS = 18  # of an answer
+_LABELS = re.compile(
+    r"(?:(?:ok(?:ay)?|then|so|yes|i'd say|i would say|let's do|go with|i'd go with|option|variant)[, ]+)*"
+    r"\(?(?P<labels>(?:[a-h]|\d{1,2})(?: *(?:,|&|\+|and|und|y|et) *(?:[a-h]|\d{1,2}))*)\)?"
+    r"(?= *(?:$|[,.;:!]| -|\b(?:is|it is|seems|looks|sounds|for now|please|with|but|then|because"
+    r"|since|as|makes|leave)\b))"
+)
+LEAST_WORDS = 3  # of what an answer says; "neither" is told with what comes after it
 END = 400  # characters of a reply in which its question stands
 
 
@@ -31,7 +40,8 @@ def answer(text: str, reply: str, table: Table) -> Signal | None:
     none = names and guarded("without", plain, table)
     if not identity(text) or (guarded("no_answer", plain, table) and not none):
         return None
-    said = tidy(clauses[0].text, table)
+    short = len(tokens(clauses[0].text)) < LEAST_WORDS
+    said = tidy(". ".join(c.text for c in clauses) if short else clauses[0].text, table)
     return Signal(
         kind="decision",
         text=cap(f'{said} (asked: "{asked}")', LONGEST),
@@ -39,3 +49,17 @@ def answer(text: str, reply: str, table: Table) -> Signal | None:
         key=f"decision:{identity(said)} ? {identity(asked)}",
         signature="option",
     )
+
+
+def labelled(text: str, reply: str, table: Table) -> list[Option]:
+    """The options whose labels open an answer: "a is fine", "b, it's simpler"; none for others."""
+    options = offered(reply) if reply else []
+    opening = _LABELS.match(lower(text)) if options else None
+    first = next(iter(split(text)), None)
+    if opening is None or first is None or first.question or guarded("faulty", first.plain, table):
+        return []
+    labels = opening["labels"]
+    known = {option.label for option in options}
+    if not all(label in known for label in re.findall(r"[a-h]|\d{1,2}", labels)):
+        return []
+    return choose(labels, options, table)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ijfw_plugins.signals_feedback.clauses import Clause, lower, split
 from ijfw_plugins.signals_feedback.evidence import family
 from ijfw_plugins.signals_feedback.rewrite import identity, tidy
+from ijfw_plugins.signals_feedback.scope import scope
 from ijfw_plugins.signals_feedback.tables import Rule, Table, regex
 
 MOST_OPENERS = 8
@@ -112,6 +113,7 @@ def find(text: str, table: Table, reply: str = "") -> list[Finding]:
 
 def _of_clause(clause: Clause, head: Opened, table: Table, around: Around) -> list[Finding]:
     found: dict[str, Finding] = {}
+    turned = False  # what it prefers or leaves alone is what was there before
     for rule in table.candidates(clause.plain):
         if rule.kind in found or (rule.kind in PREF and PREF & found.keys()):
             continue
@@ -121,7 +123,12 @@ def _of_clause(clause: Clause, head: Opened, table: Table, around: Around) -> li
             continue
         match = _match(rule, clause, head, table)
         if match:
-            found[rule.kind] = _finding(rule, match, clause, head, table)
+            finding = _finding(rule, match, clause, head, table)
+            reaching = _reaching(finding, clause, head, around, table)
+            found[reaching.kind] = reaching
+            turned = turned or (reaching is not finding and reaching.kind == "correction")
+    if turned:
+        found.pop("decision", None)
     asks = clause.question and not guarded("angry", head.word, table)
     talk = guarded("self_talk", clause.plain[head.body :], table)
     if head.no and not asks and not talk and not PREF & found.keys():
@@ -176,6 +183,20 @@ def _finding(
     return Finding(rule.kind, strength, tidy(text, table), clause.place, want, avoid)
 
 
+def _reaching(
+    finding: Finding, clause: Clause, head: Opened, around: Around, table: Table
+) -> Finding:
+    """The finding as the kind that its clause makes of it (see `scope`)."""
+    if finding.kind not in PREF:
+        return finding
+    kind = scope(clause.plain[head.body :], around.next, table).kind(finding.kind)
+    if kind == finding.kind:
+        return finding
+    body = tidy(clause.text[head.body :], table)
+    strength = "claim" if kind == "correction" else "marker"
+    return Finding(kind, strength, body, clause.place)
+
+
 def _approves(clause: Clause, head: Opened, table: Table) -> bool:
     """Whether a yes at the start of a clause approves something, rather than answers a question."""
     if "hedge" in head.said or (clause.question and clause.plain.count(",") == 0):
@@ -190,6 +211,7 @@ def _settle(
     """Give a bare rejection its object, join both halves of a pair, drop what is no approval."""
     if guarded("sarcasm", " ".join(clause.plain for clause in clauses), table):
         found = [f for f in found if f.kind != "confirmation"]
+    found = [f for f in found if not _seconds(f, found, clauses, table)]
     wrong = {f.clause for f in found if f.kind == "correction"}
     found = [
         f for f in found if f.kind != "confirmation" or _stands(f, wrong, clauses, heads, table)
@@ -233,6 +255,18 @@ def _settle(
     found = [_with_remedy(f, found, clauses, heads, table) for f in found]
     found = [_with_cause(f, found, clauses, heads, table) for f in found]
     return _pairs(found, table)
+
+
+def _seconds(finding: Finding, found: list[Finding], clauses: list[Clause], table: Table) -> bool:
+    """ "Agreed, that's dead code" seconds the assistant; "nice! no more flicker" is its reason."""
+    if finding.kind != "correction":
+        return False
+    praised = {f.clause for f in found if f.kind == "confirmation"}
+    here = clauses[finding.clause : finding.clause + 2]
+    said = ". ".join(clause.plain for clause in here)
+    if finding.clause in praised and guarded("agrees", said, table):
+        return True
+    return finding.clause - 1 in praised and guarded("relief", here[0].plain, table)
 
 
 def _stands(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ijfw_core.text import cap, tokens
 from ijfw_hookspecs import Signal
-from ijfw_plugins.signals_feedback.answers import answer
+from ijfw_plugins.signals_feedback.answers import answer, labelled
 from ijfw_plugins.signals_feedback.clauses import LIMIT, lower
 from ijfw_plugins.signals_feedback.detect import PREF, Finding, find, guarded
 from ijfw_plugins.signals_feedback.guards import typed
@@ -57,6 +57,13 @@ def _feedback(text: str, reply: str, rules: Table) -> list[Signal]:
         if signal.text == "chose both" and len(findings) > 1:
             continue  # "yes, both" approves two things that nobody can name now
         result.setdefault(signal.kind + signal.key, signal)
+    picked = labelled(text, reply, rules)
+    if picked and not any(s.signature == "option" for s in result.values()):
+        plain = (k for k, s in result.items() if s.kind == "confirmation")
+        for key in list(plain):
+            del result[key]
+        chosen = _chosen(describe(picked), reply)
+        result.setdefault(chosen.kind + chosen.key, chosen)
     if not any(signal.kind in ANSWERED for signal in result.values()):
         picked = _plain_choice(text, reply, rules) or answer(text, reply, rules)
         if picked and not result:
