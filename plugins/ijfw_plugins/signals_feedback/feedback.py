@@ -57,13 +57,11 @@ def _feedback(text: str, reply: str, rules: Table) -> list[Signal]:
         if signal.text == "chose both" and len(findings) > 1:
             continue  # "yes, both" approves two things that nobody can name now
         result.setdefault(signal.kind + signal.key, signal)
-    picked = labelled(text, reply, rules)
-    if picked and not any(s.signature == "option" for s in result.values()):
-        plain = (k for k, s in result.items() if s.kind == "confirmation")
-        for key in list(plain):
-            del result[key]
-        chosen = _chosen(describe(picked), reply)
-        result.setdefault(chosen.kind + chosen.key, chosen)
+    chosen = labelled(text, reply, rules)
+    if chosen and not any(s.signature == "option" for s in result.values()):
+        result = {key: s for key, s in result.items() if s.kind != "confirmation"}
+        choice = _chosen(describe(chosen), reply)
+        result.setdefault(choice.kind + choice.key, choice)
     if not any(signal.kind in ANSWERED for signal in result.values()):
         picked = _plain_choice(text, reply, rules) or answer(text, reply, rules)
         if picked and not result:

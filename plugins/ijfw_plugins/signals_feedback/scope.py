@@ -1,8 +1,8 @@
 """Whether a statement is about the work at hand or about all work to come.
 
-"Always", "never", "remember" and "I don't like" serve both. A deed of the agent, the past or what the
-clause points at make it a correction, whatever its words; without them, a word of scope makes a refusal
-a rule. The words are the guards `at_hand`, `lasting` and `insisted` of the table of a language.
+"Always", "never", "remember" and "I don't like" serve both. A deed of the agent, the past or what
+the clause points at make it a correction, whatever its words; without them, a word of scope makes a
+refusal a rule. The words are the guards `at_hand`, `lasting` and `insisted` of a language's table.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ class Scope(NamedTuple):
     lasting: bool  # it says from when on, how often or for whom it holds
 
     def kind(self, kind: str) -> str:
-        """The kind of a finding of a clause of this scope; only refusals, rules and tastes change."""
+        """The kind of a finding of a clause of this scope; refusals, rules and tastes change."""
         if kind == "correction" and self.lasting and not self.at_hand:
             return "rule"
         if kind in {"rule", "preference"} and self.at_hand and not self.lasting:
