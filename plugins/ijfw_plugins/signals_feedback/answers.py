@@ -55,8 +55,10 @@ def labelled(text: str, reply: str, table: Table) -> list[Option]:
     """The options whose labels open an answer: "a is fine", "b, it's simpler"; none for others."""
     options = offered(reply) if reply else []
     opening = _LABELS.match(lower(text)) if options else None
-    first = next(iter(split(text)), None)
-    if opening is None or first is None or first.question or guarded("faulty", first.plain, table):
+    if opening is None:
+        return []
+    first = split(text)[0]
+    if first.question or guarded("faulty", first.plain, table):
         return []
     labels = opening["labels"]
     known = {option.label for option in options}

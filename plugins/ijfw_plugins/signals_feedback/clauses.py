@@ -159,7 +159,8 @@ def split(text: str) -> list[Clause]:
             continue  # the number of a list item
         stop = end.start() if end else len(masked)
         mark = end.group() if end else ""
-        clause = _clause(text, masked, start, stop, "?" in mark or "？" in mark, len(clauses))
+        asks = ("?" in mark or "？" in mark) and "!" not in mark  # "two buttons?!" tells
+        clause = _clause(text, masked, start, stop, asks, len(clauses))
         if clause is not None:
             clauses.append(clause)
         elif "?" in mark and clauses and stop == start:

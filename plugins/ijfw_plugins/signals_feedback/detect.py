@@ -8,7 +8,7 @@ from ijfw_plugins.signals_feedback.clauses import Clause, lower, split
 from ijfw_plugins.signals_feedback.evidence import family
 from ijfw_plugins.signals_feedback.rewrite import identity, tidy
 from ijfw_plugins.signals_feedback.scope import scope
-from ijfw_plugins.signals_feedback.tables import Rule, Table, regex
+from ijfw_plugins.signals_feedback.tables import Part, Rule, Table, regex
 
 MOST_OPENERS = 8
 LONG = 120  # words; what is not said at the start of such a text is mostly part of a task
@@ -114,20 +114,20 @@ def find(text: str, table: Table, reply: str = "") -> list[Finding]:
 def _of_clause(clause: Clause, head: Opened, table: Table, around: Around) -> list[Finding]:
     found: dict[str, Finding] = {}
     turned = False  # what it prefers or leaves alone is what was there before
-    for rule in table.candidates(clause.plain):
+    for rule, parts in table.candidates(clause.plain):
         if rule.kind in found or (rule.kind in PREF and PREF & found.keys()):
             continue
         if rule.after and not guarded(rule.after, around.reply, table):
             continue
         if rule.next and not guarded(rule.next, around.next, table):
             continue
-        match = _match(rule, clause, head, table)
+        match = _match(rule, parts, clause, head, table)
         if match:
             finding = _finding(rule, match, clause, head, table)
             reaching = _reaching(finding, clause, head, around, table)
             found[reaching.kind] = reaching
             turned = turned or (reaching is not finding and reaching.kind == "correction")
-    if turned:
+    if turned or (head.yes and head.but):  # "yes, but keep the old name" amends what was asked
         found.pop("decision", None)
     asks = clause.question and not guarded("angry", head.word, table)
     talk = guarded("self_talk", clause.plain[head.body :], table)
@@ -140,7 +140,9 @@ def _of_clause(clause: Clause, head: Opened, table: Table, around: Around) -> li
     return list(found.values())
 
 
-def _match(rule: Rule, clause: Clause, head: Opened, table: Table) -> re.Match[str] | None:
+def _match(
+    rule: Rule, parts: list[Part], clause: Clause, head: Opened, table: Table
+) -> re.Match[str] | None:
     if clause.question and not rule.question:
         return None
     if clause.listed and rule.kind in {"rule", "preference"}:
@@ -149,7 +151,7 @@ def _match(rule: Rule, clause: Clause, head: Opened, table: Table) -> re.Match[s
         return None
     body = clause.plain[head.body :]
     text = body.rstrip(" ,.!") if rule.whole else body
-    match = next(filter(None, (part.match(text, rule.whole) for part in rule.parts)), None)
+    match = next(filter(None, (part.match(text, rule.whole) for part in parts)), None)
     if not match or any(guarded(name, body, table) for name in rule.guards):
         return None
     # "my boss says we never ..." is not the user's wish, "we never ..., my boss says so" is

@@ -5,7 +5,7 @@ knows which letters a text must have before the part is worth compiling.
 """
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from re import _constants as op  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from ijfw_plugins.signals_feedback.tables import FOLDER, LANGUAGES, Part, Rule, Table, Words
+from ijfw_plugins.signals_feedback.tables import FOLDER, GRAM, LANGUAGES, Part, Rule, Table, Words
 
 MOST_NEEDS = 80  # letters strings of one part; looking for more costs what it saves
 SHORTEST = 2  # letters of such a string
@@ -31,6 +31,7 @@ def prepared(table: Table) -> Table:
     """A written table as `find` wants it."""
     guards = {name: filled(pattern, table) for name, pattern in table.guards.items()}
     openers = {name: filled(pattern, table) for name, pattern in table.openers.items()}
+    rules = tuple(_rule(rule, table) for rule in table.rule)
     return replace(
         table,
         macros={},
@@ -42,13 +43,29 @@ def prepared(table: Table) -> Table:
             name: text if name == "say" else filled(text, table)
             for name, text in table.pair.items()
         },
-        rule=tuple(_rule(rule, table) for rule in table.rule),
+        rule=rules,
+        asked=_asked(rules),
     )
 
 
 def _rule(rule: Rule, table: Table) -> Rule:
     parts = [Part(part, needs(part)) for part in split(filled(rule.pattern, table))]
-    return replace(rule, pattern="", parts=tuple(parts), examples=(), counter=())
+    literals = rule.literals
+    if not literals and all(part.needs for part in parts):
+        literals = tuple(sorted({need for part in parts for need in part.needs}))
+    return replace(
+        rule, pattern="", literals=literals, parts=tuple(parts), examples=(), counter=()
+    )
+
+
+def _asked(rules: Iterable[Rule]) -> dict[str, tuple[str, ...]]:
+    """The strings that rules and their parts need, by their first letters; short ones by ""."""
+    every = {word for rule in rules for word in rule.literals}
+    every |= {word for rule in rules for part in rule.parts for word in part.needs}
+    found: dict[str, list[str]] = {}
+    for word in sorted(every):
+        found.setdefault(word[:GRAM] if len(word) >= GRAM else "", []).append(word)
+    return {gram: tuple(words) for gram, words in found.items()}
 
 
 def copies() -> Iterator[tuple[str, bytes]]:

@@ -20,8 +20,10 @@ FOLDER = Path(__file__).with_name("rules")
 SECOND = 2  # words of another language that make a message one in two languages
 LANGUAGES = ("en", "de", "es", "fr", "zh")
 
+GRAM = 3  # letters by which the strings are found that rules ask for
+
 # What is made of a table once; tables live as long as the process.
-_LITERALS: dict[int, tuple[tuple[str, ...], list[frozenset[str]]]] = {}
+_GATES: dict[int, list[frozenset[str]]] = {}
 
 _CJK = re.compile("[\u4e00-\u9fff]")
 _WORDS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
@@ -35,8 +37,6 @@ class Part(Struct, frozen=True, array_like=True):
 
     def match(self, text: str, whole: bool) -> re.Match[str] | None:
         """Where it stands in a text in lower case, or whether it is all there is."""
-        if self.needs and not any(need in text for need in self.needs):
-            return None
         return regex(self.pattern).fullmatch(text) if whole else regex(self.pattern).search(text)
 
 
@@ -85,7 +85,7 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     `spelling`: patterns and what is read in their place, as "didnt" for "didn't".
     `clean`: what is cut from the start (lead) and end (tail) of an object. `pair`: statements that
     are one half of "use X, not Y". `needs`: by the name of a guard or an opener, strings without
-    one of which it matches nothing.
+    one of which it matches nothing. `asked`: the strings that rules need, by their first letters.
     """
 
     openers: dict[str, str]
@@ -97,6 +97,7 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     pair: dict[str, str] = {}
     options: Choices = Choices()
     needs: dict[str, tuple[str, ...]] = {}
+    asked: dict[str, tuple[str, ...]] = {}
 
     def spelled(self, text: str) -> str:
         """A text with the spellings that the rules know."""
@@ -119,17 +120,27 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         needs = self.needs.get(name)
         return not needs or any(need in plain for need in needs)
 
-    def candidates(self, plain: str) -> Iterator[Rule]:
-        """The rules, in order, whose literals a clause in lower case has."""
-        found = _LITERALS.get(id(self))
-        if found is None:
-            sets = [frozenset(rule.literals) for rule in self.rule]
-            found = _LITERALS[id(self)] = (tuple(frozenset().union(*sets)), sets)
-        every, sets = found
-        there = {word for word in every if word in plain}
-        for rule, literals in zip(self.rule, sets, strict=True):
-            if not literals or not literals.isdisjoint(there):
-                yield rule
+    def candidates(self, plain: str) -> Iterator[tuple[Rule, list[Part]]]:
+        """The rules, in order, that a clause in lower case may match, and the parts that may."""
+        gates = _GATES.get(id(self))
+        if gates is None:
+            gates = _GATES[id(self)] = [frozenset(rule.literals) for rule in self.rule]
+        there = self.there(plain)
+        for rule, gate in zip(self.rule, gates, strict=True):
+            if gate and gate.isdisjoint(there):
+                continue
+            parts = [p for p in rule.parts if not p.needs or not there.isdisjoint(p.needs)]
+            if parts:
+                yield rule, parts
+
+    def there(self, plain: str) -> set[str]:
+        """The strings rules ask for that a text in lower case has."""
+        found = {word for word in self.asked.get("", ()) if word in plain}
+        for at in range(len(plain)):
+            for word in self.asked.get(plain[at : at + GRAM], ()):
+                if plain.startswith(word, at):
+                    found.add(word)
+        return found
 
 
 class Words(Struct, frozen=True, forbid_unknown_fields=True):
