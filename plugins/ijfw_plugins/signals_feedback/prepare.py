@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ijfw_plugins.signals_feedback.tables import FOLDER, GRAM, LANGUAGES, Part, Rule, Table, Words
 
 MOST_NEEDS = 80  # letters strings of one part; looking for more costs what it saves
+MOST_GATES = 3  # sets of them that a part asks for
 SHORTEST = 2  # letters of such a string
 
 _REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
@@ -49,10 +50,10 @@ def prepared(table: Table) -> Table:
 
 
 def _rule(rule: Rule, table: Table) -> Rule:
-    parts = [Part(part, needs(part)) for part in split(filled(rule.pattern, table))]
+    parts = [Part(part, more_needs(part)) for part in split(filled(rule.pattern, table))]
     literals = rule.literals
     if not literals and all(part.needs for part in parts):
-        literals = tuple(sorted({need for part in parts for need in part.needs}))
+        literals = tuple(sorted({need for part in parts for need in part.needs[0]}))
     return replace(
         rule, pattern="", literals=literals, parts=tuple(parts), examples=(), counter=()
     )
@@ -61,7 +62,7 @@ def _rule(rule: Rule, table: Table) -> Rule:
 def _asked(rules: Iterable[Rule]) -> dict[str, tuple[str, ...]]:
     """The strings that rules and their parts need, by their first letters; short ones by ""."""
     every = {word for rule in rules for word in rule.literals}
-    every |= {word for rule in rules for part in rule.parts for word in part.needs}
+    every |= {w for rule in rules for part in rule.parts for need in part.needs for w in need}
     found: dict[str, list[str]] = {}
     for word in sorted(every):
         found.setdefault(word[:GRAM] if len(word) >= GRAM else "", []).append(word)
@@ -107,12 +108,22 @@ def split(pattern: str) -> list[str]:
 
 def needs(pattern: str) -> tuple[str, ...]:
     """Strings of which every text that the pattern matches has one; () where none is known."""
-    found = _required(list(_parser.parse(pattern)))
-    return tuple(sorted(found)) if found and len(found) <= MOST_NEEDS else ()
+    found = _best(_choices(list(_parser.parse(pattern))))
+    return tuple(sorted(found)) if found else ()
 
 
-def _required(items: list[Any]) -> frozenset[str] | None:
-    """The best of what the items of a sequence need: the longest, then the fewest strings."""
+def more_needs(pattern: str) -> tuple[tuple[str, ...], ...]:
+    """What `needs` gives, and other strings of which a text has to have one as well."""
+    choices = _choices(list(_parser.parse(pattern)))
+    found: list[frozenset[str]] = []
+    while len(found) < MOST_GATES and (best := _best(choices)):
+        found.append(best)
+        choices = [choice for choice in choices if choice.isdisjoint(best)]
+    return tuple(tuple(sorted(strings)) for strings in found)
+
+
+def _choices(items: list[Any]) -> list[frozenset[str]]:
+    """Of each of these sets of strings, a text that the items of a sequence match has one."""
     choices: list[frozenset[str]] = []
     run = ""
     for code, value in [*items, (None, None)]:
@@ -124,19 +135,23 @@ def _required(items: list[Any]) -> frozenset[str] | None:
         if len(run) >= SHORTEST:
             choices.append(frozenset([run]))
         run = ""
-        inner = _inner(code, value)
-        if inner:
-            choices.append(inner)
+        choices += _inner(code, value)
+    return choices
+
+
+def _best(choices: list[frozenset[str]]) -> frozenset[str] | None:
+    """The set of the longest, then the fewest strings."""
     usable = [found for found in choices if len(found) <= MOST_NEEDS]
     return max(usable, key=lambda found: (min(map(len, found)) >= 4, -len(found)), default=None)
 
 
-def _inner(code: Any, value: Any) -> frozenset[str] | None:
+def _inner(code: Any, value: Any) -> list[frozenset[str]]:
     if code is op.SUBPATTERN:
-        return _required(list(value[-1]))
+        return _choices(list(value[-1]))
     if code in _REPEATS and value[0] > 0:
-        return _required(list(value[2]))
+        return _choices(list(value[2]))
     if code is op.BRANCH:
-        every = [_required(list(branch)) for branch in value[1]]
-        return frozenset().union(*every) if all(every) else None  # type: ignore[arg-type]
-    return None
+        every = [_best(_choices(list(branch))) for branch in value[1]]
+        if all(every):
+            return [frozenset().union(*every)]  # type: ignore[arg-type]
+    return []

@@ -30,10 +30,17 @@ _WORDS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
 class Part(Struct, frozen=True, array_like=True):
-    """One alternative of a pattern; a text without one of `needs` cannot match it."""
+    """One alternative of a pattern; a text without one string of each of `needs` cannot match."""
 
     pattern: str
-    needs: tuple[str, ...] = ()
+    needs: tuple[tuple[str, ...], ...] = ()
+
+    def may(self, there: set[str]) -> bool:
+        """Whether a text that has these strings can match."""
+        for need in self.needs:
+            if there.isdisjoint(need):
+                return False
+        return True
 
     def match(self, text: str, whole: bool) -> re.Match[str] | None:
         """Where it stands in a text in lower case, or whether it is all there is."""
@@ -129,7 +136,7 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
         for rule, gate in zip(self.rule, gates, strict=True):
             if gate and gate.isdisjoint(there):
                 continue
-            parts = [p for p in rule.parts if not p.needs or not there.isdisjoint(p.needs)]
+            parts = [part for part in rule.parts if part.may(there)]
             if parts:
                 yield rule, parts
 
