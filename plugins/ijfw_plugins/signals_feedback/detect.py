@@ -125,6 +125,8 @@ def _of_clause(clause: Clause, head: Opened, table: Table, around: Around) -> li
         if match:
             finding = _finding(rule, match, clause, head, table)
             reaching = _reaching(finding, clause, head, around, table)
+            if reaching is None:
+                continue
             found[reaching.kind] = reaching
             turned = turned or (reaching is not finding and reaching.kind == "correction")
     if turned or (head.yes and head.but):  # "yes, but keep the old name" amends what was asked
@@ -187,13 +189,13 @@ def _finding(
 
 def _reaching(
     finding: Finding, clause: Clause, head: Opened, around: Around, table: Table
-) -> Finding:
-    """The finding as the kind that its clause makes of it (see `scope`)."""
+) -> Finding | None:
+    """The finding as the kind that its clause makes of it, if any (see `scope`)."""
     if finding.kind not in PREF:
         return finding
     kind = scope(clause.plain[head.body :], around.next, table).kind(finding.kind)
-    if kind == finding.kind:
-        return finding
+    if kind == finding.kind or not kind:
+        return finding if kind else None
     body = tidy(clause.text[head.body :], table)
     strength = "claim" if kind == "correction" else "marker"
     return Finding(kind, strength, body, clause.place)

@@ -54,9 +54,7 @@ def _rule(rule: Rule, table: Table) -> Rule:
     literals = rule.literals
     if not literals and all(part.needs for part in parts):
         literals = tuple(sorted({need for part in parts for need in part.needs[0]}))
-    return replace(
-        rule, pattern="", literals=literals, parts=tuple(parts), examples=(), counter=()
-    )
+    return replace(rule, pattern="", literals=literals, parts=tuple(parts), examples=(), counter=())
 
 
 def _asked(rules: Iterable[Rule]) -> dict[str, tuple[str, ...]]:

@@ -15,9 +15,15 @@ class Scope(NamedTuple):
 
     at_hand: bool  # it names what was just done, or points at it
     lasting: bool  # it says from when on, how often or for whom it holds
+    insists: bool = False  # it says nothing but that what stands before is to last
 
     def kind(self, kind: str) -> str:
-        """The kind of a finding of a clause of this scope; refusals, rules and tastes change."""
+        """The kind of a finding of a clause of this scope; refusals, rules and tastes change.
+
+        "" where it is none.
+        """
+        if kind == "correction" and self.insists:
+            return ""
         if kind == "correction" and self.lasting and not self.at_hand:
             return "rule"
         if kind in {"rule", "preference"} and self.at_hand and not self.lasting:
@@ -30,4 +36,5 @@ def scope(plain: str, following: str, table: Table) -> Scope:
     return Scope(
         table.guard("at_hand", plain) is not None,
         table.guard("lasting", plain) is not None or table.guard("insisted", following) is not None,
+        table.guard("insisted", plain) is not None,
     )
