@@ -12,7 +12,7 @@ from ijfw_plugins.signals_feedback.tables import Table
 
 MOST_WORDS = 18  # of an answer
 _LABELS = re.compile(
-    r"(?:(?:ok(?:ay)?|then|so|yes|i.(?:d|would) say|let.s do|(?:i.d )?go with|option|variant)[, ]+)*"
+    r"(?:(?:ok(?:ay)?|then|so|yes|i.(?:d|would) say|let.s do|(?:i.d )?go with|option)[, ]+)*"
     r"\(?(?P<labels>(?:[a-h]|\d{1,2})(?: *(?:,|&|\+|and|und|y|et) *(?:[a-h]|\d{1,2}))*)\)?"
     r"(?= *(?:$|[,.;:!]| -|\b(?:is|it is|seems|looks|sounds|for now|please|with|but|then|because"
     r"|since|as|makes|leave)\b))"

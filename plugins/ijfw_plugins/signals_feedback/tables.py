@@ -37,10 +37,7 @@ class Part(Struct, frozen=True, array_like=True):
 
     def may(self, there: set[str]) -> bool:
         """Whether a text that has these strings can match."""
-        for need in self.needs:
-            if there.isdisjoint(need):
-                return False
-        return True
+        return not any(there.isdisjoint(need) for need in self.needs)
 
     def match(self, text: str, whole: bool) -> re.Match[str] | None:
         """Where it stands in a text in lower case, or whether it is all there is."""
