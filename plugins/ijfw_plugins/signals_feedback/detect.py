@@ -263,13 +263,13 @@ def _settle(
 
 def _seconds(finding: Finding, found: list[Finding], clauses: list[Clause], table: Table) -> bool:
     """ "Agreed, that's dead code" seconds the assistant; "nice! no more flicker" is its reason."""
-    if finding.kind != "correction":
+    if finding.kind not in {"correction", "decision"}:
         return False
     praised = {f.clause for f in found if f.kind == "confirmation"}
     here = clauses[finding.clause : finding.clause + 2]
     said = ". ".join(clause.plain for clause in here)
-    if finding.clause in praised and guarded("agrees", said, table):
-        return True
+    if finding.kind == "correction" and finding.clause in praised:
+        return guarded("agrees", said, table)
     return finding.clause - 1 in praised and guarded("relief", here[0].plain, table)
 
 
