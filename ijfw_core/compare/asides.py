@@ -47,7 +47,8 @@ _TAILS = (
     ("when", rf"(?:(?:as of|updated|noted|added|decided) )?({_WHEN})"),
 )  # in brackets
 _STARTS = ("in t", "in o", "for ", "acco", "per ", "as p", "as t", "as s", "as r")
-_HASHTAGS = re.compile(r"(?:\s+#[A-Za-z][\w/-]{0,30})+\s*\Z")
+_AIMS = ("to", "in", "on", "at", "from", "of", "for", "the", "a", "our", "and", "or", "channel")
+_HASHTAG = re.compile(r"\s+#([A-Za-z][\w/-]{0,30})\s*\Z")
 _LABEL = re.compile(
     r"[*_]{0,3}([A-Za-z][A-Za-z0-9 /&'-]{1,39}?)[*_]{0,3}\s*(?::[*_]{0,3}(?=\s)|\n)\s*"
 )
@@ -129,14 +130,16 @@ def _behind(text: str, tail: str) -> Parted | None:
             rest = text[: len(text) - len(tail) + found.start()] if found else ""
             if found and _says(rest):
                 return Parted(rest, (sort, _value(found)))
-    found = _HASHTAGS.search(tail) if "#" in tail else None
+    found = _HASHTAG.search(tail) if "#" in tail else None
     if not found:
         return None
     rest = text[: len(text) - len(tail) + found.start()]
-    tags = found[0].lower().replace("#", " ").split()
-    known = all(tag.replace("-", " ") in _topics() for tag in tags)
-    ended = rest.rstrip()[-1:] in ".!?)" and words()["scopes"].isdisjoint(tags)
-    return Parted(rest, ("topic", " ".join(sorted(tags)))) if known or ended else None
+    tag, last = found[1].lower(), rest.split()[-1].lower() if rest.strip() else ""
+    known = tag.replace("-", " ") in _topics() and last not in _AIMS
+    ended = last[-1:] in (*".!?)",) or last[:1] == "#"
+    if not known and (not ended or tag in words()["scopes"]):
+        return None  # "alerts go to #ops": what the note is about
+    return Parted(rest, ("topic", tag)) if _says(rest) else None
 
 
 def _linked(text: str) -> Parted | None:

@@ -34,6 +34,9 @@ def formed(tokens: list[str]) -> tuple[list[str], list[str]]:
     """The tokens of a note with phrases and large numbers in one form; and all in lower case."""
     table = _table()
     lower = [token.lower() for token in tokens]
+    if "\n" in lower:
+        tokens = _unwrapped(tokens, lower)
+        lower = [token.lower() for token in tokens]
     if table.gates.isdisjoint(lower):
         return tokens, lower
     found: list[str] = []
@@ -47,6 +50,17 @@ def formed(tokens: list[str]) -> tuple[list[str], list[str]]:
             found += taken[0]
             place += taken[1]
     return found, [token.lower() for token in found]
+
+
+def _unwrapped(tokens: list[str], lower: list[str]) -> list[str]:
+    """The tokens without line breaks behind a number or what counts: a wrapped line."""
+    counting = words()["numbers"].keys() | {"per", "a", "an", "one"}
+    pairs = zip(tokens, ["", *lower], strict=False)
+    return [
+        token
+        for token, last in pairs
+        if token != "\n" or not (last[:1].isdecimal() or last in counting)
+    ]
 
 
 class _Table:
@@ -71,7 +85,7 @@ def _table() -> _Table:
 def _phrase(lower: Sequence[str], place: int, before: list[str]) -> tuple[list[str], int] | None:
     """The form of the phrase that begins at a place, and of how many tokens it is."""
     word = lower[place]
-    after = next((text for text in lower[place + 1 : place + 3] if text != "\n"), "")
+    after = lower[place + 1] if place + 1 < len(lower) else ""
     last = before[-1].lower() if before else ""
     if word in _MAGNITUDES:
         return _large(word, last, before)
@@ -156,12 +170,12 @@ def _counted(lower: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1 << 13)
-def american(word: str) -> str:
+def american(word: str, *, name: bool = False) -> str:
     """A word of `BRITISH_FROM` letters or more in American spelling; symmetrical, so that a word
-    which has but one spelling may change, too."""
+    which has but one spelling may change, too. A name keeps its "ll"."""
     if len(word) < BRITISH_FROM or _NATIVE.match(word):
         return word
-    for pattern, form in _BRITISH:
+    for pattern, form in _BRITISH[: -1 if name else None]:
         word = pattern.sub(form, word)
     return word
 

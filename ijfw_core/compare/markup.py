@@ -24,12 +24,24 @@ _RANGE = re.compile(
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:,\d{3})*(?!\d))")
 _BITS = re.compile(r"(?<=[\d ][kKMG])b(?=(?:/s|ps)\b)")
 _PERCENT = re.compile(r"(?<=\d) (?=%(?!\w))")
+_SPACES = re.compile(r"[ \t]{2,}")
+_EMOJI = "[\u2600-\u27bf\u2b50-\u2b55\U0001f000-\U0001faff\ufe0f\u200d]"
+_FRAMING = re.compile(rf"\A(?:{_EMOJI}+\s*)+|(?:\s*{_EMOJI}+)+\s*\Z")
+# What may stand around a whole note, and its other end.
+_PAIRS = {
+    '"': '"', "“": "”", "„": "“", "«": "»", "'": "'", "‘": "’", "「": "」", "(": ")", "*": "*",
+    "_": "_",
+}  # fmt: skip
+_INNER_MARK = re.compile(r"(?<=\w)\*{1,3}(?=[-.]\w)|(?<=\w[-.])\*{1,3}(?=\w)")
 _SIGNS = (("≤", "<="), ("≥", ">="), ("≠", "!="), ("‐", "-"), ("‑", "-"), ("−", "-"))
 
 
 def readable(text: str) -> str:
     """A text with entities, paired tags, links in brackets, emoji codes, signs and ranges written
-    out. A sign that refuses is a "not", unless the words deny already."""
+    out, without what stands around all of it. A sign that refuses is a "not", unless the words deny
+    already."""
+    if "  " in text:
+        text = _SPACES.sub(" ", text)
     if "&" in text:
         text = _ENTITY.sub(lambda found: _ENTITIES[found[1]], text) if ";" in text else text
         text = text.replace(" & ", " and ")
@@ -38,11 +50,24 @@ def readable(text: str) -> str:
     if ":" in text:
         text = _SHORTCODE.sub(" ", text)
     if not text.isascii():
-        for sign, written in _SIGNS:
-            text = text.replace(sign, written)
-        if _REFUSALS.search(text):
-            text = _REFUSALS.sub(" " if _DENIAL.search(text) else " not ", text).strip()
-        text = text.replace("‘", "'")
+        text = _plain_signs(text)
+    if text[:1] in _PAIRS:
+        text = _unframed(text)
+    if "*" in text:
+        text = _INNER_MARK.sub("", text)
+    return _numerals(text)
+
+
+def _plain_signs(text: str) -> str:
+    for sign, written in _SIGNS:
+        text = text.replace(sign, written)
+    if _REFUSALS.search(text):
+        text = _REFUSALS.sub(" " if _DENIAL.search(text) else " not ", text).strip()
+    return _FRAMING.sub("", text)
+
+
+def _numerals(text: str) -> str:
+    """A text whose numbers, rates and ranges are written in one way."""
     if "," in text:
         text = _THOUSANDS.sub("", text)
     if "b/s" in text or "bps" in text:
@@ -50,6 +75,23 @@ def readable(text: str) -> str:
     if "%" in text:
         text = _PERCENT.sub("", text)
     return _RANGE.sub(_spread, text) if "-" in text or "–" in text else text
+
+
+def _unframed(text: str) -> str:
+    """A text without the quotes, brackets or emphasis that stand around all of it."""
+    for _ in range(3):
+        start, end = text[:1], _PAIRS.get(text[:1], "")
+        inner = text[1:].rstrip()
+        stop = inner[-1:] if inner[-2:-1] == end and inner[-1:] in ".!" else ""
+        inner = inner[: len(inner) - len(stop)]
+        if not end or inner[-1:] != end or len(inner) < 3:
+            return text
+        marks = start in "*_" and inner[:1] == inner[-2:-1] == start  # ** around, not *
+        body = inner[:-1]
+        if not marks and (start in body or end in body):
+            return text
+        text = body.strip() + stop
+    return text
 
 
 def _untagged(found: re.Match[str]) -> str:

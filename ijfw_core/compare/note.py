@@ -51,7 +51,7 @@ class Word(NamedTuple):
     text: str  # lower case; as written but for plural and known variants
     stem: str  # for overlap only; "" where the word carries no content
     name: bool  # written like a name, a path or an identifier
-    first: bool  # first of its sentence
+    first: bool  # first of its sentence, with a capital
     number: str  # its value, "" where it is none
     unit: str  # of the number
     raw: str = ""  # lower case, as written
@@ -75,7 +75,7 @@ class Note:
 
     def __init__(self, text: str) -> None:
         text = unicodedata.normalize("NFKC", strip_redactions(text[:MAX_CHARS])).strip()
-        text = readable(visible(text.replace("’", "'")))
+        text = visible(readable(text.replace("’", "'").replace("‘", "'")))
         text, self.stamp = unstamped(text, label_pattern())
         self._parted = parted(text)
         self.spans = _spans(text) if "`" in text else _NO_WORDS
@@ -95,13 +95,13 @@ class Note:
         return found
 
     @cached_property
-    def asides(self) -> dict[str, str]:
+    def asides(self) -> dict[str, set[str]]:
         """What it says beside its content, by sort."""
-        found: dict[str, str] = {}
+        found: dict[str, set[str]] = {}
         note: Note = self
         while note._parted is not None:
             sort, text = note._parted.aside
-            found[sort] = f"{found[sort]} {text}" if sort in found else text
+            found.setdefault(sort, set()).add(text)
             note = Note(note._parted.text)
         return found
 
@@ -135,14 +135,20 @@ class Note:
     @cached_property
     def tight(self) -> str:
         """The strict words without spaces: "file names" and "filenames" are one here."""
-        return self.spelled.replace(" ", "")
+        text = self.spelled.replace(" ", "")
+        return _HYPHEN.sub("", text) if "-" in text else text
 
     @cached_property
     def apart(self) -> list[str]:
         """The strict words that are no part of a compound: "not able" is not "notable"."""
         table = words()
         whole = table["negators"] | table["limits"] | table["cues"] | self.code
-        return [text for text in self.strict_texts if text in whole or not text.isalpha()]
+        return [t for t in self.strict_texts if t in whole or not t.replace("-", "").isalpha()]
+
+    @cached_property
+    def fused(self) -> frozenset[str]:
+        """Its hyphened words in one: "acme-assets" is "acme assets", and is not "acmeassets"."""
+        return frozenset([text.replace("-", "") for text in self.texts if "-" in text])
 
     @cached_property
     def core(self) -> list[str]:
@@ -266,7 +272,7 @@ def _words(tokens: list[str], lower: list[str]) -> list[Word]:
     first = True
     unit = False  # of the number in front, and part of it: "25 MB" is "25MB"
     following = [*lower[1:], ""]
-    for place, (token, after) in enumerate(zip(tokens, following, strict=False)):
+    for token, after in zip(tokens, following, strict=False):
         if token in _POINTS:
             first = first or token in ".!?\n:;"
             found.append(_POINT_WORDS[token])
@@ -274,10 +280,8 @@ def _words(tokens: list[str], lower: list[str]) -> list[Word]:
         if unit:
             unit = False
             continue
-        if after == "\n" and token[0].isdecimal():  # a wrapped line
-            after = following[place + 1]
         make = _known_word if len(token) <= _ORDINARY else _word
-        if after in units and token in _ONE and any(w.number for w in found[-2:]):
+        if after in units and token.lower() in _ONE and any(w.number for w in found[-2:]):
             # "20 requests a minute" is "20 requests per min"
             found += [_known_word("per", "", first), _known_word(units[after], "", False)]
             unit = True
@@ -301,13 +305,13 @@ def _word(token: str, following: str, first: bool) -> Word:
     bare = lower.removesuffix("'s")
     text = variants().get(lower, "") or (bare if exact else singular(bare))
     text = variants().get(text, text)
-    if not name and len(text) >= BRITISH_FROM:
-        text = american(text)
+    if not exact and len(text) >= BRITISH_FROM:
+        text = american(text, name=name and not token.isupper())
         text = variants().get(text, text)
     table = words()
     empty = text in table["stop"] or lower in table["stop"] or lower in units_of()
     stem = "" if empty or lower in table["negators"] else stem_of(text)
-    return Word(text, stem, name, first, "", "", lower)
+    return Word(text, stem, name, first and token[0].isupper(), "", "", lower)
 
 
 _ORDINARY = 64  # characters; a longer "word" is data, and is not kept

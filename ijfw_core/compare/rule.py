@@ -28,7 +28,8 @@ def judge(a: Note, b: Note) -> Verdict:
         return Verdict("duplicate", "both empty") if same else Verdict("new", "nothing to compare")
     other = _other_name(a, b)
     repeated = "" if other else _same(a, b) or _same_but_asides(a, b)
-    if repeated:
+    other = other or (_other_code(a, b) if repeated else "")
+    if repeated and not other:
         return Verdict("duplicate", repeated)
     reason = other or change(a, b)
     if reason:
@@ -47,7 +48,7 @@ def _same(a: Note, b: Note) -> str:
         return "same words"
     if (a.code or b.code) and not (a.texts ^ b.texts).isdisjoint(a.code | b.code):
         return ""  # the program `just` is no filler
-    if a.strict_texts == b.strict_texts or (a.tight == b.tight and a.apart == b.apart):
+    if a.strict_texts == b.strict_texts or _same_compounds(a, b):
         return "same words" if a.strict else ""
     few = len(b.core) < CORE_FROM or not b.core_words <= a.texts
     if not few and a.core == b.core and not _odd(a, b):
@@ -55,12 +56,21 @@ def _same(a: Note, b: Note) -> str:
     return _slip(a, b) or _moved(a, b) or reordered(a, b)
 
 
+def _same_compounds(a: Note, b: Note) -> bool:
+    """Whether notes differ in what is written in one, with a hyphen or apart."""
+    if a.tight != b.tight or a.apart != b.apart:
+        return False
+    return a.fused.isdisjoint(b.texts) and b.fused.isdisjoint(a.texts)
+
+
 def _same_but_asides(a: Note, b: Note) -> str:
     """Whether what one note says beside its content is all that it says more."""
     if a.bare is a and b.bare is b:
         return ""
     both = a.asides.keys() & b.asides.keys()
-    if any(a.asides[sort] != b.asides[sort] for sort in both) or _other_name(a.bare, b.bare):
+    if _other_name(a.bare, b.bare) or any(
+        not (a.asides[sort] <= b.asides[sort] or a.asides[sort] >= b.asides[sort]) for sort in both
+    ):
         return ""
     same = _same(a.bare, b.bare)
     return same and f"{same}, beside its {' and '.join(sorted(a.asides.keys() ^ b.asides.keys()))}"
@@ -162,9 +172,8 @@ def _other_name(a: Note, b: Note) -> str:
     changed = a.texts ^ b.texts
     if 0 < len(changed) <= LIMITS and changed <= words()["limits"] and changed != {"and"}:
         return f"{' and '.join(sorted(changed))} in one of them"
-    spelled = _other_code(a, b) if a.spans and b.spans else ""
-    if spelled or len(a.plain) != len(b.plain) or changed:
-        return spelled
+    if len(a.plain) != len(b.plain) or changed:
+        return ""
     named = words()["named"]
     for n, (x, y) in enumerate(zip(a.plain, b.plain, strict=True)):
         if x.raw == y.raw or x.text != y.text or x.raw.rstrip("s") != y.raw.rstrip("s"):

@@ -19,7 +19,7 @@ def is_typo(x: Word, y: Word) -> bool:
     """Whether two words are one with a slip: letters swapped, doubled or lost, a vowel mistaken."""
     if x.number or y.number or (x.name and y.name) or x.raw[0] != y.raw[0]:
         return False
-    one, other = x.raw, y.raw
+    one, other = x.raw.removesuffix("'s"), y.raw.removesuffix("'s")
     if "'" in one + other:
         (head, _, one), (lead, _, other) = one.rpartition("'"), other.rpartition("'")
         if head != lead:

@@ -31,7 +31,7 @@ _STAMP = re.compile(
 )
 _END_STAMP = re.compile(
     rf"\s*(?:[\[(<]{_SAID}(?P<set>{_DAY})(?:,? @?[A-Z][a-z]{{1,14}})?[\])>]"
-    rf"|,\s*(?P<listed>{_ISO})|\s[–—-]{{1,2}}\s*{_SAID}(?P<dashed>{_DAY}))[*_]{{0,3}}\s*\.?\s*\Z"
+    rf"|,\s*(?P<listed>{_ISO})|\s[–—-]{{1,2}}\s*{_SAID}(?P<dashed>{_DAY}))[*_]{{0,3}}\s*[.!]?\s*\Z"
 )
 _WRAPPED = re.compile(r"<(b|i|u|em|strong|code|mark|p|li|span)>(.*)</\1>\s*\Z", re.DOTALL | re.I)
 _OPENING = re.compile(
@@ -55,7 +55,7 @@ _GLUED = re.compile(rf"(?<=[A-Za-z0-9%])(?=[{_CJK}])")
 def labels(names: Iterable[str]) -> re.Pattern[str]:
     """The pattern of a label in front of a note: "Note:", "[decision]", "Please remember -"."""
     found = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    name = rf"(?:(?:please|kindly|bitte|por favor) )?(?:{found})"
+    name = rf"(?:(?:please|kindly|bitte|por favor) [*_]{{0,3}})?(?:{found})"
     return re.compile(
         rf"[*_ ]*(?:[\[(]{name}[\])][*_ ]*:?|{name}[*_ ]*(?::| [-–—](?= )|(?=\n)))[*_\s]*"
         r"(?=[^*_\s])",
