@@ -78,8 +78,8 @@ class Project:
 
         `texts` are about to be redacted; they are looked at with the same questions.
         """
-        if texts and self.redactor.remembers:
-            self.redactor.foresee(("ready?", *texts))
+        if any(texts) and self.redactor.remembers:
+            self.redactor.foresee(texts)
         else:
             self.hooks.redact("ready?", self._context("", _Nothing()))
         self.redactor.check()
@@ -91,7 +91,7 @@ class Project:
 
         entries = self.memory.entries()
         with suppress(Exception):  # a plugin that compares meets it too, behind its guard
-            compare.index_of(compare.living(entries, self.now))
+            compare.index_of(compare.living(entries, self.now)).catch_up()
 
     def sketch_memory(self, seconds: float) -> bool:
         """Spend time on what makes the next comparison quick; whether there is more to do."""

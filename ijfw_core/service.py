@@ -15,14 +15,13 @@ from ijfw_core.pipeline.worker import Judged, Report
 from ijfw_core.project import Project
 from ijfw_core.recall import facts
 from ijfw_core.storage import lessons_log
-from ijfw_core.storage.writer import Run
+from ijfw_core.storage.writer import ASKED, SAID, Run
 from ijfw_core.text import new_id, one_line
 from ijfw_hookspecs import Candidate, Change, Entry, Kind, Tier
 
 TIERS: dict[str, Tier] = {tier: tier for tier in get_args(Tier)}
 KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
 Stored = Literal["written", "staged", "duplicate", "superseded"]
-REASONS = ("asked for by an agent", "said by a person")
 
 
 class Captured(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,7 +115,7 @@ def store(
     )
     with project.redactor.remembering():
         texts = (summary, candidate.content, why, how_to_apply, *tags, session)
-        project.check_redaction((*texts, REASONS[plugin == "user"], worker.AUTO_TAG))
+        project.check_redaction(texts)
         return _store(project, candidate, session, plugin, classify=not kind)
 
 
@@ -157,7 +156,7 @@ def _store_new(
         entry=entry,
         target=old.id if old else "",
         base=old.digest if old else "",
-        reason=REASONS[plugin == "user"],
+        reason=SAID if plugin == "user" else ASKED,
         plugin=plugin,
     )
     outcome = apply(project, [change], session=session).get(entry.id, "conflict")

@@ -216,9 +216,7 @@ class Note:
     @cached_property
     def fours(self) -> set[int]:
         """Runs of four bytes of its content, as numbers."""
-        data = self.spelled.encode("utf-8", "surrogatepass")
-        starts = [array("I", data[at : len(data) - (len(data) - at) % 4]) for at in range(4)]
-        return set[int]().union(*starts)
+        return runs_of_four(self.spelled.encode("utf-8", "surrogatepass"))
 
     @cached_property
     def half(self) -> set[int]:
@@ -244,6 +242,12 @@ def _loose(found: list[Word]) -> list[Word]:
             text = "use"
         kept.append(word if text == word.text else word._replace(text=text))
     return kept
+
+
+def runs_of_four(data: bytes) -> set[int]:
+    """Every run of four bytes, as a number."""
+    starts = [array("I", data[at : len(data) - (len(data) - at) % 4]) for at in range(4)]
+    return set[int]().union(*starts)
 
 
 def _spans(text: str) -> frozenset[str]:

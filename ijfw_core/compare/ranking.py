@@ -156,6 +156,9 @@ class Index:
         An entry of the same key and meaning is a duplicate, however it is worded. Entries of which
         it is plain that the text is new to them are left out.
         """
+        again = None if keys else self._same_text(text)
+        if again is not None:
+            yield self.entries[again], Verdict("duplicate", "same words")
         note = Note(text)
         same = [number for key in keys for number in self._keys.get(key, ())][:COMPARED]
         for number in same:
@@ -170,8 +173,14 @@ class Index:
         if likely >= 0 and all(one.verdict == "new" for one in known.values()):
             likely &= ~sum(1 << number for number in known)
         for number in self._ranked(tokens(text[:MAX_CHARS])) if likely else ():
-            if number not in same and likely >> number & 1:
+            if number not in same and number != again and likely >> number & 1:
                 yield self.entries[number], known.get(number) or judge(self._note(number), note)
+
+    def _same_text(self, text: str) -> int | None:
+        """An entry with the very same text, which needs no comparison."""
+        text = text[:MAX_CHARS]
+        number = self._whole.get(_digest([self._ids.get(word, -1) for word in tokens(text)]))
+        return number if number is not None and _text(self.entries[number]) == text else None
 
     def sketch(self, seconds: float) -> bool:
         """Look at entries as long as there is time, so that later questions need to compare few of
@@ -185,10 +194,14 @@ class Index:
             self._sketched += len(some)
         return False
 
-    def _likely(self, note: Note) -> int:
-        """The entries that may be more than new, one bit each."""
+    def catch_up(self) -> None:
+        """Look at the few entries that came since the others were looked at."""
         if len(self.entries) - self._sketched <= FEW:
             self.sketch(1)
+
+    def _likely(self, note: Note) -> int:
+        """The entries that may be more than new, one bit each."""
+        self.catch_up()
         found = None if self._sketched < len(self.entries) else self._sketch.candidates(note)
         return -1 if found is None else found
 

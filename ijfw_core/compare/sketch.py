@@ -9,10 +9,11 @@ full. Two words with one map only make an entry look more alike, so nothing is m
 import sys
 from collections.abc import Iterable, Sequence
 
-from ijfw_core.compare.note import Note
+from ijfw_core.compare.note import Note, runs_of_four
 from ijfw_core.compare.rule import NEAR_SHINGLES
 
 MAPS = 4096  # of words, and as many of runs
+SPREAD = 2_654_435_761  # over the maps
 FEWEST = 4  # content words; with fewer any one of them decides
 SIZES = (4, 8, 12, 16, 24, 32, 48, 64)  # content words from which an entry has to share more
 STRICT = 0.375  # half of the words are different ones, and one in eight may be another
@@ -37,7 +38,7 @@ class Sketch:
             bit = 1 << nth
             for place in {*_places(note.all_stems), *_places(map(_marked, note.texts))}:
                 words[place] = words.get(place, 0) | bit
-            for place in {_place_of(run) for run in note.fours}:
+            for place in {(run * SPREAD >> 18) % MAPS for run in note.fours}:
                 runs[place] = runs.get(place, 0) | bit
             self._exact.update(_digests(note))
             for at, size in enumerate(SIZES):
@@ -54,30 +55,34 @@ class Sketch:
         """The entries that may be more than new to a note, one bit each; None: any may be."""
         if _is_odd(note) or not self._exact.isdisjoint(_digests(note)):
             return None
-        stems = _Counts(self._words[place] for place in _places(note.all_stems))
+        stems = _Counts([self._words[place] for place in _places(note.all_stems)])
         found = self._odd
         for at, size in enumerate(SIZES):
             larger = self._sizes[at + 1] if at + 1 < len(SIZES) else 0
             found |= self._sizes[at] & ~larger & stems.at_least(_shared(size, len(note.stems)))
-        texts = _Counts(self._words[place] for place in _places(map(_marked, note.texts)))
+        texts = _Counts([self._words[place] for place in _places(map(_marked, note.texts))])
         found |= texts.at_least(max(int(STRICT * (len(note.strict) - 2) - 1), 1))
-        starts = {_start(shingle) for shingle in note.shingles}
-        runs = _Counts(self._runs[_place_of(start)] for start in starts)
+        starts, maps = _starts(note), self._runs
+        runs = _Counts([maps[(start * SPREAD >> 18) % MAPS] for start in starts])
         return (found | runs.at_least(_least(len(note.shingles), len(starts)))) & self._covered
 
 
 class _Counts:
     """How often each bit is set in some maps, as a binary number of one map a digit."""
 
-    def __init__(self, maps: Iterable[int]) -> None:
+    def __init__(self, maps: list[int]) -> None:
         digits: list[int] = []
-        for carry in maps:
-            for place, digit in enumerate(digits):
-                if not carry:
-                    break
-                digits[place], carry = digit ^ carry, digit & carry
-            if carry:
-                digits.append(carry)
+        ones, weight = 0, maps  # maps of one weight are added two at a time to the sum of those
+        while weight:
+            carries = []
+            pairs = iter(weight)
+            for one in pairs:
+                other = next(pairs, 0)
+                mixed = one ^ other
+                carries.append(one & other | ones & mixed)
+                ones ^= mixed
+            digits.append(ones)
+            ones, weight = 0, carries if any(carries) else []
         self._digits = digits
 
     def at_least(self, least: int) -> int:
@@ -126,12 +131,12 @@ def _above(number: float) -> int:
     return -int(-number // 1)
 
 
-def _start(shingle: str) -> int:
-    return int.from_bytes(shingle.encode("utf-8", "surrogatepass")[:4], sys.byteorder)
-
-
-def _place_of(run: int) -> int:
-    return (run * 2_654_435_761 >> 18) % MAPS
+def _starts(note: Note) -> set[int]:
+    """The first four bytes of each shingle, as numbers."""
+    if note.spelled.isascii() and len(note.spelled) > 4:
+        return runs_of_four(note.spelled[:-1].encode())
+    data = [shingle.encode("utf-8", "surrogatepass")[:4] for shingle in note.shingles]
+    return {int.from_bytes(start, sys.byteorder) for start in data}
 
 
 def _marked(text: str) -> str:

@@ -6,8 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import TypeVar
 
@@ -22,6 +21,7 @@ INDEX_SECONDS = 600.0  # the first search of a large memory builds its index
 PASS_SECONDS = 600.0  # one dream pass over all of memory, at night and at the lowest priority
 MODEL_SECONDS = 120.0  # a synthesizer may ask a model over the network
 AGAIN_SECONDS = 0.5  # a plugin that swallows the first alarm gets the next one so much later
+_TIMED = hasattr(signal, "setitimer")
 
 _TEXT_LIMIT = 300  # characters of a plugin's own error message that are repeated
 
@@ -51,7 +51,9 @@ def run(function: Callable[[], R], seconds: float, *, quote: bool) -> R:
     to stderr, because stdout may carry our one JSON object.
     """
     try:
-        with _alarm(seconds), _quiet_stdout():
+        if threading.current_thread() is not threading.main_thread():
+            return function()
+        with _Watched(seconds):
             return function()
     except KeyboardInterrupt:
         raise
@@ -86,49 +88,44 @@ def _place(traceback: TracebackType | None) -> str:
     return "" if name.startswith("<frozen") else f"{name}:{traceback.tb_lineno}"
 
 
-def _in_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()
+class _Watched:
+    """Raise _Alarm in the main thread after `seconds`; an alarm that was set before stays in force.
+    What is printed goes to stderr. Every hook of every plugin is called so: no generator."""
 
+    __slots__ = ("_again", "_armed", "_handler", "_left", "_seconds", "_started", "_stdout")
 
-@contextmanager
-def _quiet_stdout() -> Iterator[None]:
-    if not _in_main_thread():
-        yield
-        return
-    stdout = sys.stdout
-    sys.stdout = sys.stderr
-    try:
-        yield
-    finally:
-        sys.stdout = stdout
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._armed = True
 
+    def __enter__(self) -> None:
+        self._stdout, sys.stdout = sys.stdout, sys.stderr
+        if not _TIMED:
+            return
+        self._started = time.monotonic()
+        self._handler = signal.signal(signal.SIGALRM, self._ring)
+        left, self._again = signal.setitimer(signal.ITIMER_REAL, self._seconds, AGAIN_SECONDS)
+        self._left = left
+        if left and left < self._seconds:
+            signal.setitimer(signal.ITIMER_REAL, left, AGAIN_SECONDS)
 
-@contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    """Raise _Alarm in this thread after `seconds`; an alarm that was set before stays in force."""
-    if not _in_main_thread() or not hasattr(signal, "setitimer"):
-        yield
-        return
-    armed = True
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._armed = False
+        finally:
+            self._armed = False  # the alarm may have rung just before the line above
+            sys.stdout = self._stdout
+            if _TIMED:
+                self._disarm()
 
-    def ring(_number: int, _frame: FrameType | None) -> None:
-        if armed:
+    def _ring(self, _number: int, _frame: FrameType | None) -> None:
+        if self._armed:
             raise _Alarm
 
-    started = time.monotonic()
-    handler = signal.signal(signal.SIGALRM, ring)
-    left, again = signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_SECONDS)
-    if left and left < seconds:
-        signal.setitimer(signal.ITIMER_REAL, left, AGAIN_SECONDS)
-    try:
-        try:
-            yield
-        finally:
-            armed = False
-    finally:
-        armed = False  # the alarm may have rung just before the line above
+    def _disarm(self) -> None:
+        before = signal.SIG_DFL if self._handler is None else self._handler
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL if handler is None else handler)
-        if left:
-            rest = max(left - (time.monotonic() - started), 0.001)
-            signal.setitimer(signal.ITIMER_REAL, rest, again)
+        signal.signal(signal.SIGALRM, before)
+        if self._left:
+            rest = max(self._left - (time.monotonic() - self._started), 0.001)
+            signal.setitimer(signal.ITIMER_REAL, rest, self._again)

@@ -137,6 +137,8 @@ class Redactor:
         except (WithheldError, RefusedError):
             self.counts["redactor-error"] += 1
             return WITHHELD
+        if not spans:
+            return text
         self.counts.update(span.kind for span in spans)
         return cut(text, spans)
 

@@ -32,6 +32,7 @@ from ijfw_core.text import derived_id, digest, new_id, slug
 from ijfw_hookspecs import Change, Edit, Entry, Receipt, Store, Tier
 
 Status = Literal["written", "staged", "conflict", "unchanged", "withheld"]
+ASKED, SAID = "asked for by an agent", "said by a person"  # reasons of changes that somebody wanted
 REPLANS = 3  # times a change is planned anew when an editor was faster
 _OPS = {"create": "write", "note": "write"}
 _NEW = frozenset({"create", "supersede", "addendum"})  # their entry has an id of its own
@@ -300,8 +301,9 @@ class Writer(Committer):
 
     def _redacted(self, change: Change) -> Change:
         entry = change.entry
-        self._foretell([change.reason, *(_texts(entry) if entry else ())])
-        reason = self.redact(change.reason) if change.reason else ""
+        own = change.reason in ("", ASKED, SAID)  # of the program itself
+        self._foretell([*(() if own else (change.reason,)), *(_texts(entry) if entry else ())])
+        reason = change.reason if own else self.redact(change.reason)
         if entry is None:
             return replace(change, reason=reason)
         clean = {
