@@ -73,6 +73,11 @@ class Project:
         registry.note(self.roots, format_time(self.now.replace(microsecond=0)))
         return Writer(self.roots, self.store, self.redactor.text, foresee=self.redactor.foresee)
 
+    def finish(self) -> None:
+        """Carry out what the last change left to be done after its answer."""
+        if "writer" in self.__dict__:
+            self.writer.finish()
+
     def check_redaction(self, texts: Sequence[str] = ()) -> None:
         """Raise WithheldError or RefusedError where secrets would not be found.
 

@@ -93,11 +93,13 @@ def store(
     tags: Sequence[str] = (),
     session: str = "",
     plugin: str = "user",
+    leave_rest: bool = False,
 ) -> StoreResult:
     """Keep what a person said in so many words.
 
     Without `kind` the classifier decides. `plugin` is who asks: "user", or an agent by another
-    name, which replaces no entry of a person but stages what it would replace it with. Raises
+    name, which replaces no entry of a person but stages what it would replace it with. With
+    `leave_rest` it is durable on return, and `project.finish` does what else there is to do. Raises
     UsageError for an empty summary and for a kind that does not exist, RefusedError where it was
     withheld.
     """
@@ -116,11 +118,17 @@ def store(
     with project.redactor.remembering():
         texts = (summary, candidate.content, why, how_to_apply, *tags, session)
         project.check_redaction(texts)
-        return _store(project, candidate, session, plugin, classify=not kind)
+        return _store(project, candidate, session, plugin, classify=not kind, leave_rest=leave_rest)
 
 
 def _store(
-    project: Project, candidate: Candidate, session: str, plugin: str, *, classify: bool
+    project: Project,
+    candidate: Candidate,
+    session: str,
+    plugin: str,
+    *,
+    classify: bool,
+    leave_rest: bool,
 ) -> StoreResult:
     session = project.redactor.text(one_line(session))[:SESSION_CHARS]
     candidate = proposals.safe(project, candidate)
@@ -133,15 +141,19 @@ def _store(
         known = find(project, verdict.of)
         return StoreResult(id=known.id, tier=known.tier, outcome="duplicate")
     candidate = replace(candidate, facts=facts.stated(candidate, scores, project.redactor.text))
-    return _store_new(
-        project, candidate, verdict.of if verdict.relation == "update" else "", session, plugin
-    )
+    old = project.memory.get(verdict.of) if verdict.relation == "update" else None
+    return _store_new(project, candidate, old, session, plugin, leave_rest=leave_rest)
 
 
 def _store_new(
-    project: Project, candidate: Candidate, of: str, session: str, plugin: str
+    project: Project,
+    candidate: Candidate,
+    old: Entry | None,
+    session: str,
+    plugin: str,
+    *,
+    leave_rest: bool,
 ) -> StoreResult:
-    old = project.memory.get(of)
     if old is not None and old.tier not in {"knowledge", "global"}:
         old = None
     entry = replace(
@@ -159,7 +171,8 @@ def _store_new(
         reason=SAID if plugin == "user" else ASKED,
         plugin=plugin,
     )
-    outcome = apply(project, [change], session=session).get(entry.id, "conflict")
+    done = apply(project, [change], session=session, leave_rest=leave_rest)
+    outcome = done.get(entry.id, "conflict")
     if outcome in {"withheld", "conflict"}:
         raise RefusedError(f"it was not stored ({outcome}): nothing was written")
     status: Stored = "staged" if outcome == "staged" else "superseded" if old else "written"
@@ -167,10 +180,12 @@ def _store_new(
     return StoreResult(id=entry.id, tier=tier, outcome=status)
 
 
-def apply(project: Project, changes: Sequence[Change], *, session: str = "") -> dict[str, str]:
+def apply(
+    project: Project, changes: Sequence[Change], *, session: str = "", leave_rest: bool = False
+) -> dict[str, str]:
     """Carry out a person's changes as one run that can be undone; entry id -> status."""
     run = Run(id=new_id(project.now), kind="command", at=project.now, session=session)
-    outcomes = project.writer.apply(run, changes)
+    outcomes = project.writer.apply(run, changes, leave_rest=leave_rest)
     project.memory.refresh()
     return {outcome.entry_id: outcome.status for outcome in outcomes}
 

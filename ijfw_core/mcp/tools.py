@@ -179,6 +179,7 @@ def store(call: Call, work: Workspace, args: Store) -> Result:
             tags=tags,
             session=work.session,
             plugin=PLUGIN,
+            leave_rest=True,
         )
     if done.outcome != "duplicate":
         work.wrote()

@@ -58,6 +58,7 @@ class Workspace:
 
     def finish(self) -> None:
         """The client has gone: build what the next session start prints."""
+        self.catch_up()
         if self._project is not None and self.changed:
             from ijfw_core.recall import prelude
 
@@ -69,8 +70,13 @@ class Workspace:
             self._project.writer.unsettled.settle()
 
     def catch_up(self) -> None:
-        """Read what memory is after a call that wrote, so that the next one finds it read."""
-        if self._project is None or not self._wrote:
+        """Finish what a call wrote, and read what memory is then, so that the next one finds it
+        read."""
+        if self._project is None:
+            return
+        with suppress(IjfwError, OSError):  # the next call that writes meets it, too
+            self._project.finish()
+        if not self._wrote:
             return
         self._wrote = False
         with suppress(IjfwError, OSError):
@@ -122,6 +128,7 @@ class Workspace:
 
         Raises RefusedError where there is none, and what opening a project raises.
         """
+        self.catch_up()  # calls may come faster than there is time between them
         opened = self._project
         if opened is None or self._settings != _settings(opened.roots):
             fresh = self.open(self._folder())

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -21,6 +22,7 @@ from ijfw_core.storage import blocks, durable, files, ledger, roots
 from ijfw_core.storage.blocks import MismatchError
 from ijfw_core.storage.files import ChangedError
 from ijfw_core.storage.ledger import Record
+from ijfw_core.storage.records import by_file, chains_of, is_append, is_local, told_of
 from ijfw_core.storage.roots import Roots
 from ijfw_hookspecs import Store
 
@@ -31,6 +33,13 @@ Cuts = dict[tuple[str, str], list[tuple[str, str]]]  # (tier, path) -> blocks
 def now() -> datetime:
     """The time, in UTC."""
     return datetime.now(UTC)
+
+
+class _Rest(NamedTuple):
+    """A change that is durable, and of it what is not carried out; no line tells of it yet."""
+
+    records: Sequence[Record]
+    later: Sequence[Record]
 
 
 class Committer:
@@ -47,6 +56,8 @@ class Committer:
         self._newest: tuple[tuple[int, ...], Path | None] = ((), None)  # ledger, while it is that
         self._open = False  # a change was begun and not told of in LESSONS.md
         self._left: tuple[tuple[int, ...], ...] = ()  # how this writer left the files; () = unknown
+        self._defers = False  # the change that is written may be finished after it is answered
+        self._rest: _Rest | None = None  # of the last change
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -67,17 +78,26 @@ class Committer:
             try:
                 self._enter()
                 yield
-                self._left = () if self._open else self._stamp()
+                self._left = () if self._open and self._rest is None else self._stamp()
             finally:
                 self._depth = 0
 
     def _enter(self) -> None:
         """Finish what others left open, unless nobody was here since this writer left in order."""
         left, self._left = self._left, ()
-        self._finished, self._open = 0, False
-        if not left or left != self._stamp():
-            self._sweep()
-            self._finished = self._finish()
+        self._finished, self._open = 0, self._rest is not None
+        if left and left == self._stamp():
+            self._carry_out_rest()
+            return
+        self._open, self._rest = False, None
+        self._sweep()
+        self._finished = self._finish()
+
+    def finish(self) -> None:
+        """Carry out what of the last change is left to be done; without one nothing happens."""
+        if self._rest is not None:
+            with self.locked():
+                pass
 
     def _stamp(self) -> tuple[tuple[int, ...], ...]:
         """What any other writer would change: log, ledger, and the folders of temporary files."""
@@ -85,7 +105,9 @@ class Committer:
         months = _state(memory / ledger.FOLDER)
         if not months or months != self._newest[0]:
             self._newest = months, ledger.newest(self.roots)
-        paths = memory, memory / "auto-proposed", memory / ledger.LESSONS, self._newest[1]
+        paths = [memory, memory / "auto-proposed", memory / ledger.LESSONS, self._newest[1]]
+        if self._rest is not None:
+            paths += [self.place(record.tier, record.path)[0] for record in self._rest.records]
         return months, *map(_state, paths)
 
     @contextmanager
@@ -117,7 +139,7 @@ class Committer:
         """
         path, names = records[0].path, [record.entry for record in records]
         spans = None
-        if all(map(_is_local, records)) and all(names) and len(set(names)) == len(names):
+        if all(map(is_local, records)) and all(names) and len(set(names)) == len(names):
             spans = _spans(self.store, path, text, names)
         if spans is None:
             return self._cut(path, text)
@@ -132,8 +154,12 @@ class Committer:
     def write(self, records: Sequence[Record]) -> None:
         """Carry out settled records: ledger, files, LESSONS.md.
 
-        Raises MismatchError where a block changed since (what was done is taken back), OSError.
+        Where the change may be finished later, only what the ledger holds and what is put at the
+        end of the entry's own file is done now: `finish`, or else the next holder of the lock, does
+        the rest. Raises MismatchError where a block changed since (what was done is taken back),
+        OSError.
         """
+        self._carry_out_rest()
         for record in records:
             if not record.external:
                 self.check_path(record.tier, record.path)
@@ -142,9 +168,10 @@ class Committer:
         newest = ledger.append(self.roots, records)
         if newest != self._newest[1]:
             self._newest = (), None
+        at_once, later = self._parted(records)
         done: list[Record] = []
         try:
-            for tier, path, group in by_file(records):
+            for tier, path, group in by_file(at_once):
                 with self.tier_locked(tier):
                     self._write_file(tier, path, group)
                 done += group
@@ -156,12 +183,36 @@ class Committer:
                 with suppress(OSError):
                     self._close(records, "abandon", "could not be written")
             raise
-        self._close(records)
+        self._rest = _Rest(records, later)
+        if at_once is records:
+            self._carry_out_rest()
+
+    def _parted(self, records: Sequence[Record]) -> tuple[Sequence[Record], Sequence[Record]]:
+        """What is done before a change is answered, and what after."""
+        main = next((record for record in records if record.main), records[0])
+        if not (self._defers and is_append(main) and self.unsettled.allowed):
+            return records, ()
+        now = [r for r in records if is_append(r) and (r.tier, r.path) == (main.tier, main.path)]
+        return now, [record for record in records if record not in now]
+
+    def _carry_out_rest(self) -> None:
+        """What was left of the last change, where nobody was here since."""
+        rest, self._rest = self._rest, None
+        if rest is None:
+            return
+        try:
+            for tier, path, group in by_file(rest.later):
+                with self.tier_locked(tier):
+                    self._write_file(tier, path, group)
+        except (MismatchError, ChangedError):  # an editor was faster: it is told what was not done
+            self._finish()
+        else:
+            self._close(rest.records)
         self._open = False
         if self.unsettled.allowed:
             self.unsettled.wrote()
         else:
-            durable.write_note(self.roots, records[0].batch)
+            durable.write_note(self.roots, rest.records[0].batch)
 
     def settled(self, record: Record, cuts: Cuts) -> Record:
         """The record made ready for `write`, on top of the virtual `cuts` that it updates.
@@ -240,7 +291,7 @@ class Committer:
 
     def _close(self, records: Sequence[Record], op: str = "", reason: str = "") -> None:
         """LESSONS.md: one line a change that was done, one a record that was abandoned."""
-        told = records if op == "abandon" else _told(records)
+        told = records if op == "abandon" else told_of(records)
         self._write_lessons([self.lesson(record, op, reason) for record in told])
 
     def _write_lessons(self, lines: Sequence[Lesson]) -> None:
@@ -286,13 +337,13 @@ class Committer:
         may_write = bool(told) or len(ledger.read(self.roots)) == len(records)
         self._mend(doubt)
         done: set[str] = set()
-        for chain in _chains(records):
+        for chain in chains_of(records):
             if self._finish_block(chain, may_write):
                 done.update(record.change for record in chain)
         kept = [record for record in open_now if record.change in done]
         lost = [record for record in open_now if record.change not in done]
         self._write_lessons(
-            [self.lesson(record) for record in _told(kept)]
+            [self.lesson(record) for record in told_of(kept)]
             + [self.lesson(r, "abandon", "interrupted; the block has changed since") for r in lost]
         )
         if doubt:
@@ -343,55 +394,6 @@ def _state(path: Path | None) -> tuple[int, ...]:
     return state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
-def _told(records: Sequence[Record]) -> list[Record]:
-    """One record a group: the main one where it is among them."""
-    told: dict[str, Record] = {}
-    for record in records:
-        if record.group not in told or record.main:
-            told[record.group] = record
-    return list(told.values())
-
-
-def _chains(records: Sequence[Record]) -> list[list[Record]]:
-    """The records about each block, oldest first.
-
-    Of those that were written together one goes on where the one before ended, or is about a twin;
-    between two writes a hand may have changed the block.
-    """
-    chains: dict[tuple[str, str, str], list[list[Record]]] = {}
-    for record in records:
-        known = chains.setdefault((record.tier, record.path, record.entry), [])
-        found = [chain for chain in known if blocks.same(record.before, chain[-1].after)]
-        if not found and known and not record.twins and known[-1][-1].batch != record.batch:
-            found = known
-        if found:
-            found[-1].append(record)
-        else:
-            known.append([record])
-    return [chain for known in chains.values() for chain in known]
-
-
-def is_append(record: Record) -> bool:
-    """Whether a record only puts a block at the end of its file."""
-    return record.before is None and record.after is not None and record.anchor is None
-
-
 def _spans(store: Store, path: str, text: str, names: Sequence[str]) -> Spans | None:
     ask: Callable[[str, str, Sequence[str]], Spans | None] | None = getattr(store, "spans", None)
     return None if ask is None else ask(path, text, names)
-
-
-def _is_local(record: Record) -> bool:
-    """Whether a record needs to know no other block than its own."""
-    return is_append(record) or (record.before is not None and record.after is not None)
-
-
-def by_file(records: Sequence[Record]) -> Iterator[tuple[str, str, list[Record]]]:
-    """Records by file; files in which a block must still be what it was come first."""
-    order: dict[tuple[str, str], list[Record]] = {}
-    for record in records:
-        if not record.external:
-            order.setdefault((record.tier, record.path), []).append(record)
-    appends = {where for where, group in order.items() if all(map(is_append, group))}
-    for tier, path in sorted(order, key=appends.__contains__):
-        yield tier, path, order[tier, path]

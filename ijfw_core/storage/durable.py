@@ -11,6 +11,7 @@ import atexit
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import takewhile
 
 import msgspec
 
@@ -127,11 +128,20 @@ def _settle(place: Roots, last: Note) -> None:
     fresh = _since(ledger.recent(place), last.change)
     if fresh is None:
         fresh = _since(ledger.read(place), last.change)
-    for path, base in {ledger.place_of(place, record.tier, record.path) for record in fresh or ()}:
+    fresh = _told_of(place, fresh or ())
+    for path, base in {ledger.place_of(place, record.tier, record.path) for record in fresh}:
         files.sync(path, base)
     files.sync(place.memory / ledger.LESSONS, place.folder.parent)
     if fresh:
         write_note(place, fresh[-1].batch)
+
+
+def _told_of(place: Roots, records: Sequence[Record]) -> list[Record]:
+    """The records up to the first that no line of LESSONS.md tells of: it is being carried out, and
+    settled with a later one."""
+    text = ledger.lessons_about(place, records) if records else ""
+    told = {record.group for record in records if ledger.logged(record, text)}
+    return list(takewhile(lambda record: record.group in told, records))
 
 
 def _since(records: Sequence[Record], change: str) -> list[Record] | None:

@@ -25,8 +25,9 @@ from ijfw_core.errors import WithheldError
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.storage import files, ledger
 from ijfw_core.storage.blocks import MismatchError
-from ijfw_core.storage.commit import Committer, Cuts, by_file, is_append, now
+from ijfw_core.storage.commit import Committer, Cuts, now
 from ijfw_core.storage.ledger import Record, RunKind
+from ijfw_core.storage.records import by_file, is_append
 from ijfw_core.storage.roots import Roots
 from ijfw_core.text import derived_id, digest, new_id, slug
 from ijfw_hookspecs import Change, Edit, Entry, Receipt, Store, Tier
@@ -91,16 +92,25 @@ class Writer(Committer):
 
     # --- faces --------------------------------------------------------------------------------
 
-    def apply(self, run: Run, changes: Sequence[Change]) -> list[Outcome]:
+    def apply(
+        self, run: Run, changes: Sequence[Change], *, leave_rest: bool = False
+    ) -> list[Outcome]:
         """Carry out changes in order; each is durable, or has left nothing, when it is answered.
 
         A change of an entry that is a person's, or one that an editor outran four times, becomes a
         staged proposal. Raises LockTimeoutError, RefusedError (a path outside the tier, a link) and
         OSError; what was answered before stays, and an interrupted change is finished later.
+
+        With `leave_rest` a single change is answered once it is durable and the new entry stands in
+        its file; `finish` does the rest, or where that is not called the next holder of the lock.
         """
         run = self._named(run)
         with self.locked(), files.holding(self.roots.folder.parent):
-            return [self._apply(run, self._redacted(change)) for change in changes]
+            self._defers = leave_rest and len(changes) == 1
+            try:
+                return [self._apply(run, self._redacted(change)) for change in changes]
+            finally:
+                self._defers = False
 
     def log(self, run: Run, lines: Sequence[Lesson]) -> None:
         """Add lines without edits to LESSONS.md (drop, duplicate, reject), durable on return."""
