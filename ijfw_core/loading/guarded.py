@@ -107,6 +107,12 @@ class GuardedStore:
         found = self._ask(lambda: boundary.spans(find(path, text, names), len(names)), list)
         return found or None
 
+    def stands(self, tier: Tier, path: str, name: str, raw: str) -> bool:
+        """Whether the store knows, without reading, that this is an entry's block and that others
+        stand behind it; False where it cannot say."""
+        known = getattr(self._store, "stands", None)
+        return known is not None and self._ask(lambda: bool(known(tier, path, name, raw)), bool)
+
     def plan(self, change: Change) -> Receipt:
         """The edits that carry out a change; raises ValueError where it cannot be done."""
         return self._ask(lambda: boundary.receipt(self._store.plan(change)), Receipt)

@@ -26,12 +26,12 @@ class _Held(NamedTuple):
 
     rows: Sequence[Entry]  # as the store gave them
     entries: list[Entry]  # without secrets
-    ids: set[str]
+    ids: dict[str, Entry]  # the first of each id
     once: bool  # no id comes twice
 
 
 def _held(rows: Sequence[Entry], entries: list[Entry]) -> _Held:
-    ids = {entry.id for entry in entries}
+    ids = {entry.id: entry for entry in reversed(entries)}
     return _Held(rows, entries, ids, len(ids) == len(entries))
 
 
@@ -85,12 +85,12 @@ class MemoryView:
     @staticmethod
     def _joined(tiers: Iterable[_Held]) -> list[Entry]:
         found: list[Entry] = []
-        before: list[set[str]] = []
+        before: list[dict[str, Entry]] = []
         for held in tiers:
             if not held.once:
                 unique = {entry.id: entry for entry in reversed(held.entries)}
                 held = held._replace(entries=list(reversed(unique.values())))
-            again = [ids for ids in before if not ids.isdisjoint(held.ids)]
+            again = [ids for ids in before if not ids.keys().isdisjoint(held.ids)]
             found += (
                 [e for e in held.entries if not any(e.id in ids for ids in again)]
                 if again
@@ -105,9 +105,9 @@ class MemoryView:
             return None
         for tier in (*TIERS, "staged"):
             if tier in self.tiers or tier == "staged":
-                held = self._tier(tier)
-                if entry_id in held.ids:
-                    return next(e for e in held.entries if e.id == entry_id)
+                found = self._tier(tier).ids.get(entry_id)
+                if found is not None:
+                    return found
         return None
 
     def changed(
@@ -165,10 +165,9 @@ class MemoryView:
         at = same_start(rows, old.rows)
         if at == len(old.rows):
             fresh = [self._safe(entry) for entry in rows[at:]]
-            ids = {entry.id for entry in fresh}
-            once = old.once and len(ids) == len(fresh) and ids.isdisjoint(old.ids)
-            old.ids.update(ids)
-            return _Held(rows, [*old.entries, *fresh], old.ids, once)
+            ids = {entry.id: entry for entry in reversed(fresh)}
+            once = old.once and len(ids) == len(fresh) and ids.keys().isdisjoint(old.ids)
+            return _Held(rows, [*old.entries, *fresh], ids | old.ids, once)
         pairs = zip(old.rows[at:], old.entries[at:], strict=True)
         known = {(e.path, e.id, e.digest): clean for e, clean in pairs if e.digest}
         rest = [known.get((e.path, e.id, e.digest)) or self._safe(e) for e in rows[at:]]

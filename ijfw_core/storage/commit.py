@@ -222,12 +222,23 @@ class Committer:
         where = record.tier, record.path
         if is_append(record) and where not in cuts:
             torn = files.ends_torn(*self.place(*where))
-            return replace(record, lead="\n" if torn else "")
+            return replace(record, lead="\n") if torn else record
+        if where not in cuts and self.stands(record):
+            after = record.after or ""
+            return record if after.endswith("\n") else replace(record, after=after + "\n")
         if where not in cuts:
             cuts[where] = self.blocks_of(*where)
         record = blocks.settle(cuts[where], record)
         blocks.apply(cuts[where], record)
         return record
+
+    def stands(self, record: Record) -> bool:
+        """Whether the store knows a block that gets another text, and need not read its file."""
+        known = getattr(self.store, "stands", None)
+        if known is None or record.before is None or record.after is None or not record.entry:
+            return False
+        found: bool = known(record.tier, record.path, record.entry, record.before)
+        return found
 
     def check_path(self, tier: str, path: str) -> None:
         """Raises RefusedError for a path that leaves its tier or names the log or the ledger."""

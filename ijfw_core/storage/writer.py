@@ -245,10 +245,11 @@ class Writer(Committer):
         return [self.settled(record, cuts) for record in records]
 
     def _cuts(self, records: Sequence[Record]) -> Cuts:
-        """The files of one change, cut as far as it needs; those that only grow are not read."""
+        """The files of one change, cut as far as it needs; those that only grow or of which the
+        store knows enough are not read."""
         cuts: Cuts = {}
         for tier, path, group in by_file(records):
-            if not all(map(is_append, group)):
+            if not all(is_append(record) or self.stands(record) for record in group):
                 cuts[tier, path] = self.cut_for(group, self.text(tier, path))
         return cuts
 

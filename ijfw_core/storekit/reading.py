@@ -212,6 +212,14 @@ class Files:
         known = self._same(path, text, _of_layout(path, text) or self.grammar(path, text))
         return None if known is None else [known.span(name) for name in names]
 
+    def stands(self, tier: Tier, path: str, name: str, raw: str) -> bool:
+        """Whether the block of an entry stands in a file, with others behind it, told without a
+        look into a file that is as it was read last."""
+        known = self.kept(tier, path)
+        place = known.places.get(name) if known else None
+        inside = known is not None and place is not None and place < len(known.rows) - 1
+        return bool(known and inside and place is not None and known.raw(place) == raw)
+
     def _same(self, path: str, text: str, grammar: Grammar) -> Kept | None:
         """The project's own file of this path, where that is what was read of it last."""
         tiers: tuple[Tier, ...] = ("knowledge", "journal")

@@ -26,6 +26,7 @@ class Slow(MarkdownStore):
     """The same store, where all of a file is cut."""
 
     spans = None  # type: ignore[assignment]
+    stands = None  # type: ignore[assignment]
 
 
 def project(folder: Path) -> Roots:

@@ -91,6 +91,10 @@ class MarkdownStore:
         """Where the blocks of these entries stand in a file; None where all of it has to be cut."""
         return self._files.spans(path, text, names)
 
+    def stands(self, tier: Tier, path: str, name: str, raw: str) -> bool:
+        """Whether an entry's block stands in a file that did not change since it was read."""
+        return self._files.stands(tier, path, name, raw)
+
     def plan(self, change: Change) -> Receipt:
         """The edits that carry out a change; ValueError where it cannot be done. See `plans`."""
         return self._planner.plan(change)
