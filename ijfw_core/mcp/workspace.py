@@ -207,8 +207,9 @@ def _opened(project: Project) -> tuple[Roots, Config, list[str], list[Notice]]:
 
 
 def _settings(place: Roots) -> Stamp:
-    paths = (place.home / "config.toml", place.home / "projects.toml", place.folder / "config.toml")
-    return tuple(_stat(str(path)) for path in paths)
+    home, own = str(place.home), str(place.folder)
+    paths = (f"{home}/config.toml", f"{home}/projects.toml", f"{own}/config.toml")
+    return tuple([_stat(path) for path in paths])
 
 
 def _stat(path: str) -> tuple[str, int, int, int]:
@@ -223,8 +224,8 @@ def _stat(path: str) -> tuple[str, int, int, int]:
 def memory_stamp(place: Roots) -> Stamp | None:
     """What changes when a file of any tier does; None where there are too many to look at."""
     found: list[tuple[str, int, int, int]] = []
-    for folder in (place.memory, place.team, place.base("global")):
-        for path in _markdown(str(folder)):
+    for folder in (f"{place.folder}/memory", str(place.team), f"{place.home}/memory/global"):
+        for path in _markdown(folder):
             found.append(_stat(path))
             if len(found) > _MOST_FILES:
                 return None

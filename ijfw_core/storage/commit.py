@@ -26,6 +26,7 @@ from ijfw_core.storage.records import by_file, chains_of, is_append, is_local, t
 from ijfw_core.storage.roots import Roots
 from ijfw_hookspecs import Store
 
+PLACES = 256  # paths that are remembered
 Spans = Sequence[tuple[int, int]]  # of blocks, in characters; (-1, -1) for one that is not there
 Cuts = dict[tuple[str, str], list[tuple[str, str]]]  # (tier, path) -> blocks
 
@@ -50,6 +51,9 @@ class Committer:
         self.store = store
         self.clock = clock
         self.unsettled = durable.Unsettled(place)
+        self._places: dict[tuple[str, str], tuple[Path, Path]] = {}
+        self._memory = str(place.memory)
+        self._lock = place.folder / ".lock"
         self._depth = 0
         self._finished = 0
         self._prepared: tuple[int, ...] = ()
@@ -73,7 +77,7 @@ class Committer:
         if not prepared or prepared != self._prepared:
             roots.prepare(self.roots)
             self._prepared = roots.stamp(self.roots)
-        with files.lock(self.roots.folder / ".lock"):
+        with files.lock(self._lock, base=self.roots.folder):
             self._depth = 1
             try:
                 self._enter()
@@ -101,11 +105,12 @@ class Committer:
 
     def _stamp(self) -> tuple[tuple[int, ...], ...]:
         """What any other writer would change: log, ledger, and the folders of temporary files."""
-        memory = self.roots.memory
-        months = _state(memory / ledger.FOLDER)
+        memory = self._memory
+        months = _state(f"{memory}/{ledger.FOLDER}")
         if not months or months != self._newest[0]:
             self._newest = months, ledger.newest(self.roots)
-        paths = [memory, memory / "auto-proposed", memory / ledger.LESSONS, self._newest[1]]
+        paths: list[str | Path | None] = [memory, f"{memory}/auto-proposed", self._newest[1]]
+        paths.append(f"{memory}/{ledger.LESSONS}")
         if self._rest is not None:
             paths += [self.place(record.tier, record.path)[0] for record in self._rest.records]
         return months, *map(_state, paths)
@@ -268,7 +273,12 @@ class Committer:
 
     def place(self, tier: str, path: str) -> tuple[Path, Path]:
         """A memory file, and the folder below which no link is followed."""
-        return ledger.place_of(self.roots, tier, path)
+        found = self._places.get((tier, path))
+        if found is None:
+            if len(self._places) >= PLACES:
+                self._places.clear()
+            found = self._places[tier, path] = ledger.place_of(self.roots, tier, path)
+        return found
 
     def _write_file(self, tier: str, path: str, group: Sequence[Record]) -> None:
         if all(is_append(record) for record in group):
@@ -395,7 +405,7 @@ class Committer:
         return True
 
 
-def _state(path: Path | None) -> tuple[int, ...]:
+def _state(path: str | Path | None) -> tuple[int, ...]:
     try:
         state = os.lstat(path) if path is not None else None
     except OSError:

@@ -245,13 +245,11 @@ def _parent(path: Path, base: Path | None, *, create: bool) -> Iterator[tuple[in
     parts = tuple(whole[len(above) :].split("/"))
     if not whole.startswith(above) or ".." in parts or not parts[-1]:
         raise RefusedError(f"{path} is outside {base}")
-    held = _held.folders if base == _held.base else None
+    held = _held.folders if base is _held.base or base == _held.base else None
     if held is not None and parts[:-1] in held:
         yield held[parts[:-1]], parts[-1]
         return
-    if create and not base.is_dir():
-        base.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd = _refusing(base, lambda: os.open(base, _FOLDER))
+    fd = _base(base, create=create)
     try:
         for part in parts[:-1]:
             inner = _enter(fd, part, path, create=create)
@@ -262,6 +260,19 @@ def _parent(path: Path, base: Path | None, *, create: bool) -> Iterator[tuple[in
         yield fd, parts[-1]
     finally:
         os.close(fd)
+
+
+def _base(base: Path, *, create: bool) -> int:
+    def enter() -> int:
+        return os.open(base, _FOLDER)
+
+    try:
+        return _refusing(base, enter)
+    except FileNotFoundError:
+        if not create:
+            raise
+    base.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return _refusing(base, enter)
 
 
 def _enter(fd: int, part: str, path: Path, *, create: bool) -> int:

@@ -15,6 +15,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Literal, get_args
 
@@ -85,16 +86,18 @@ def short(text: str | None) -> str:
 def append(roots: Roots, records: Sequence[Record]) -> Path:
     """Add records, durable on return; the file they are in. Call it under the lock. Raises
     OSError."""
-    months = [path for path in _months(roots) if path.suffix == ".jsonl"]
-    name = max([*(path.name for path in months), records[0].at.strftime("%Y-%m.jsonl")], key=_order)
-    if months and months[-1].name == name and months[-1].lstat().st_size > PART_BYTES:
+    folder = roots.memory / FOLDER
+    months = [name for name in _names(folder) if name.endswith(".jsonl")]
+    name = max([*months, records[0].at.strftime("%Y-%m.jsonl")], key=_order)
+    if months and months[-1] == name and (folder / name).lstat().st_size > PART_BYTES:
         name = _next_part(name)
+    path, base = folder / name, roots.folder.parent
     lines = "".join(msgspec.json.encode(_armour(r)).decode() + "\n" for r in records)
     shared = "".join(r.change + "\n" for r in records if r.tier == "global")
     if shared:
         files.append(roots.home / "memory" / GLOBAL_CHANGES, shared, roots.home)
-    files.append(roots.memory / FOLDER / name, lines, roots.folder.parent)
-    return roots.memory / FOLDER / name
+    files.append(path, lines, base)
+    return path
 
 
 def read(roots: Roots) -> list[Record]:
@@ -214,6 +217,7 @@ def undone(records: Sequence[Record], lessons: str) -> set[str]:
     return gone
 
 
+@lru_cache(maxsize=256)
 def is_place(tier: str, path: str) -> bool:
     """Whether a change may be made there: a known tier, a path inside it, no log and no ledger."""
     pure = PurePosixPath(path)
@@ -243,6 +247,10 @@ def newest(roots: Roots) -> Path | None:
 
 def _months(roots: Roots) -> list[Path]:
     folder = roots.memory / FOLDER
+    return [folder / name for name in _names(folder)]
+
+
+def _names(folder: Path) -> list[str]:
     try:
         names = set(os.listdir(folder))
     except (FileNotFoundError, NotADirectoryError):
@@ -250,7 +258,7 @@ def _months(roots: Roots) -> list[Path]:
     months = [n for n in names if _MONTH.fullmatch(n)]
     # A crash while packing leaves both: the plain one is whole, the packed one may not be.
     whole = [n for n in months if n.removesuffix(".gz") == n or n[:-3] not in names]
-    return [folder / n for n in sorted(whole, key=_order)]
+    return sorted(whole, key=_order)
 
 
 def _order(name: str) -> tuple[str, int]:

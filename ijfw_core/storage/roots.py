@@ -107,7 +107,8 @@ def prepare(roots: Roots, *, track: bool | None = None) -> None:
 
 def stamp(roots: Roots) -> tuple[int, ...]:
     """What `prepare` looks at: it has nothing to do while this is as it was after the last time."""
-    paths = (roots.folder, roots.memory, roots.folder / "run", roots.folder / ".gitignore")
+    folder = str(roots.folder)
+    paths = (folder, f"{folder}/memory", f"{folder}/run", f"{folder}/.gitignore")
     found: list[int] = []
     for nth, path in enumerate(paths):
         try:
