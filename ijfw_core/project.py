@@ -42,6 +42,7 @@ class Project:
         self.hooks = hooks
         self.env = env
         self._now = now
+        self._told = False  # store and comparisons know what an earlier process read
 
     @property
     def now(self) -> datetime:
@@ -94,6 +95,11 @@ class Project:
         memory that takes longer than a plugin that compares has for its answer."""
         from ijfw_core import compare
 
+        if not self._told:
+            from ijfw_core.recall import table
+
+            self._told = True
+            table.load(self)
         entries = self.memory.entries()
         with suppress(Exception):  # a plugin that compares meets it too, behind its guard
             compare.index_of(compare.living(entries, self.now)).catch_up()

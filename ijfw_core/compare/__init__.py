@@ -11,9 +11,10 @@ costs nothing heavy; the rule is loaded with the first comparison.
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from ijfw_core.compare.ranking import Index, index_of, living
+    from ijfw_core.compare.ranking import Index, expect, index_of, living, saved
 
-__all__ = ["Index", "Verdict", "alike", "body", "compare", "index_of", "living", "strip_parts"]
+__all__ = ["Index", "Verdict", "alike", "body", "compare", "expect", "index_of", "living"]
+__all__ += ["saved", "strip_parts"]
 
 
 class Verdict(NamedTuple):
@@ -60,7 +61,7 @@ def body(summary: str, content: str) -> str:
 
 
 def __getattr__(name: str) -> object:
-    if name in ("Index", "index_of", "living"):
+    if name in ("Index", "expect", "index_of", "living", "saved"):
         from ijfw_core.compare import ranking
 
         return getattr(ranking, name)

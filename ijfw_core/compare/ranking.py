@@ -4,7 +4,8 @@ import math
 import time
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
+from contextlib import suppress
 from datetime import datetime
 from itertools import chain
 from operator import is_
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 from ijfw_core.compare import Verdict, body
 from ijfw_core.compare.note import MAX_CHARS, Note
+from ijfw_core.compare.packing import NOTHING, Saved, packed, unpacked
 from ijfw_core.compare.rule import judge
 from ijfw_core.compare.sketch import Sketch
 from ijfw_core.text import tokens
@@ -29,6 +31,7 @@ FEW = 8  # that are looked at while an answer waits
 K1, B = 1.5, 0.75  # of BM25+, as its authors have them (Lv and Zhai, 2011)
 
 _last: "Index | None" = None
+_expected: Saved | None = None
 _lived: "_Lived | None" = None
 
 
@@ -66,10 +69,25 @@ def living(entries: Iterable[Entry], now: datetime) -> Sequence[Entry]:
 
 def index_of(entries: Sequence[Entry]) -> "Index":
     """The index of these entries; kept, and brought up to date where memory holds others."""
-    global _last
+    global _last, _expected
+    if _last is None and _expected is not None:
+        with suppress(ValueError, IndexError):  # it was cut: the entries are there
+            _last = Index.restored(_expected, entries)
+    _expected = None
     if _last is None or not _last.update(entries):
         _last = Index(entries)
     return _last
+
+
+def expect(saved: Saved) -> None:
+    """What an earlier process knew of entries: the first index begins with it."""
+    global _expected
+    _expected = saved
+
+
+def saved(digests: Set[str]) -> Saved:
+    """What is known of the entries with these digests, for a later process."""
+    return NOTHING if _last is None else _last.saved(digests)
 
 
 class Index:
@@ -93,6 +111,51 @@ class Index:
         for entry in entries:
             self._add(entry)
         self._given = entries
+
+    @classmethod
+    def restored(cls, saved: Saved, entries: Sequence[Entry]) -> "Index":
+        """The index of those of these entries that were saved. Raises ValueError and IndexError
+        where what was saved does not fit together."""
+        found = cls(())
+        found._ids = {word: number for number, word in enumerate(saved.words)}
+        found._postings = [[] for _ in saved.words]
+        by_digest = {entry.digest: entry for entry in entries}
+        sizes, held = unpacked("I", saved.sizes), unpacked("I", saved.held)
+        lengths, hashes = unpacked("I", saved.lengths), unpacked("q", saved.hashes)
+        numbers: dict[int, int] = {}  # place there -> number
+        end = 0
+        for place, value in enumerate(saved.digests):
+            start, end = end, end + sizes[place]
+            entry = by_digest.pop(value, None)
+            if entry is not None:
+                numbers[place] = len(found.entries)
+                found._take(entry, held[start:end], lengths[place], hashes[place])
+        repeated = iter(unpacked("I", saved.repeated))
+        for place, word, times in zip(repeated, repeated, repeated, strict=True):
+            if place in numbers:
+                found._repeated.setdefault(numbers[place], {})[word] = times
+        found._given = tuple(found.entries)
+        return found
+
+    def saved(self, digests: Set[str]) -> Saved:
+        """What is known of the entries with these digests."""
+        live = [n for n in self._numbers.values() if self.entries[n].digest in digests]
+        places = {number: place for place, number in enumerate(live)}
+        again = [
+            (places[number], word, times)
+            for number, held in self._repeated.items()
+            if number in places
+            for word, times in held.items()
+        ]
+        return Saved(
+            words=list(self._ids),
+            digests=[self.entries[n].digest for n in live],
+            sizes=packed("I", [len(self._words[n]) for n in live]),
+            held=packed("I", [*chain.from_iterable(self._words[n] for n in live)]),
+            lengths=packed("I", [self._lengths[n] for n in live]),
+            hashes=packed("q", [self._digests[n] for n in live]),
+            repeated=packed("I", [*chain.from_iterable(again)]),
+        )
 
     def update(self, entries: Sequence[Entry]) -> bool:
         """Take in what is new and let go what left, told by identity; False where so much changed
@@ -120,20 +183,25 @@ class Index:
         return True
 
     def _add(self, entry: Entry) -> None:
-        number, ids = len(self.entries), self._ids
+        ids = self._ids
         found = [ids.setdefault(word, len(ids)) for word in tokens(_text(entry))]
         self._postings += [[] for _ in range(len(ids) - len(self._postings))]
-        once = dict.fromkeys(found)
-        self.entries.append(entry)
-        self._words.append(array("I", once))
-        self._lengths.append(len(found))
-        self._numbers[id(entry)] = number
-        self._digests.append(_digest(found))
-        self._whole[self._digests[-1]] = number
+        once = array("I", dict.fromkeys(found))
         if len(once) < len(found):
-            self._repeated[number] = _repeated(found)
+            self._repeated[len(self.entries)] = _repeated(found)
+        self._take(entry, once, len(found), _digest(found))
+
+    def _take(self, entry: Entry, once: "array[int]", length: int, whole: int) -> None:
+        """Note an entry with its different words, the number of all, and their digest."""
+        number, postings = len(self.entries), self._postings
+        self.entries.append(entry)
+        self._words.append(once)
+        self._lengths.append(length)
+        self._numbers[id(entry)] = number
+        self._digests.append(whole)
+        self._whole[whole] = number
         for word in once:
-            self._postings[word].append(number)
+            postings[word].append(number)
         for name, value in entry.extra:
             if name == "key":
                 self._keys[value].append(number)

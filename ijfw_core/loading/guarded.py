@@ -74,6 +74,13 @@ class GuardedStore:
         self._good[key] = self._ask(ask, tuple)
         return self._good[key][1]
 
+    def know(self, tier: Tier, entries: tuple[Entry, ...]) -> None:
+        """Tell a store that reads for the first time what was read of a tier before."""
+        take = getattr(self._store, "know", None)
+        if take is not None:
+            self._ask(lambda: bool(take(entries)), bool)
+            self._good[tier,] = [], entries
+
     def changed(self, tier: Tier, known: Mapping[str, str]) -> list[tuple[str, str, Entry | None]]:
         """Every entry of a tier as (id, digest, entry), None for one that `known` has as it is.
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ijfw_core.mcp.workspace import Workspace
 
 REST_SECONDS = 0.02  # between two pieces of work that nobody waits for
+KEEP_SECONDS = 3.0  # without a call, after which there is time to write what the next server reads
 ROOTS_SECONDS = 2.0  # that a client gets to say which folders it works in
 
 
@@ -64,6 +65,8 @@ class Server:
         self._workspace.settle()
         if self._workspace.spare():
             self._jobs.later(self._go_on, REST_SECONDS)
+        else:
+            self._jobs.later(self._workspace.keep, KEEP_SECONDS)
 
     def _work(self) -> "Workspace":
         from ijfw_core.mcp.workspace import Workspace

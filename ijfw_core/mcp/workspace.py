@@ -55,10 +55,12 @@ class Workspace:
         self._told = False
         self.changed = False  # something was written that the next session should be told
         self._wrote = False  # and by the last call
+        self._unkept = False  # and since the table of what was read was written
 
     def finish(self) -> None:
         """The client has gone: build what the next session start prints."""
         self.catch_up()
+        self.keep()
         if self._project is not None and self.changed:
             from ijfw_core.recall import prelude
 
@@ -93,9 +95,18 @@ class Workspace:
             return self._project.sketch_memory(SPARE_SECONDS)
         return False
 
+    def keep(self) -> None:
+        """Keep what was read of memory for the next server, where something changed since."""
+        if self._project is not None and self._unkept:
+            from ijfw_core.recall import table
+
+            self._unkept = False
+            with suppress(IjfwError, OSError):
+                table.save(self._project)
+
     def wrote(self) -> None:
         """A call changed memory: the next session start should tell."""
-        self.changed = self._wrote = True
+        self.changed = self._wrote = self._unkept = True
 
     def warm(self, *, told: bool) -> None:
         """Open the project and look once at what a store needs, in time that nobody waits for.

@@ -99,6 +99,17 @@ class MemoryView:
             before.append(held.ids)
         return found
 
+    def read_before(self, tiers: Iterable[Tier]) -> bool:
+        """Whether these tiers were read."""
+        return all(tier in self._read for tier in tiers)
+
+    def clean(self, tiers: Iterable[Tier]) -> Iterator[Entry]:
+        """The entries of tiers that were read in which nothing had to be redacted."""
+        for held in (self._read[tier] for tier in tiers if tier in self._read):
+            for row, entry in zip(held.rows, held.entries, strict=True):
+                if row is entry:
+                    yield entry
+
     def get(self, entry_id: str) -> Entry | None:
         """The entry with this id, staged ones included; None where there is none."""
         if not entry_id:

@@ -61,6 +61,15 @@ def read_text(path: Path, base: Path | None = None) -> str:
         return ""
 
 
+def read_bytes(path: Path, base: Path | None = None) -> bytes:
+    """As `read_text`, for bytes."""
+    try:
+        with _parent(path, base, create=False) as (folder, name):
+            return _read_bytes(folder, name, path)
+    except FileNotFoundError:
+        return b""
+
+
 def read_tail(path: Path, size: int, base: Path | None = None) -> str:
     """The lines within the last `size` bytes of a file, "" where there is none. Raises as
     `read_text`."""
@@ -372,8 +381,12 @@ def _read_or_empty(folder: int, name: str, path: Path) -> str:
 
 
 def _read(folder: int, name: str, path: Path) -> str:
+    return _read_bytes(folder, name, path).decode("utf-8", "surrogateescape")
+
+
+def _read_bytes(folder: int, name: str, path: Path) -> bytes:
     fd = _open(folder, name, os.O_RDONLY, path)
     with os.fdopen(fd, "rb", buffering=0) as file:
         if os.fstat(fd).st_size > MAX_BYTES:
             raise OSError(errno.EFBIG, "larger than 64 MiB", str(path))
-        return file.readall().decode("utf-8", "surrogateescape")
+        return file.readall()

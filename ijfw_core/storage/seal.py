@@ -30,6 +30,24 @@ def unseal(place: Roots, sealed: str) -> str:
     return text
 
 
+def sealed(place: Roots, data: bytes) -> bytes:
+    """As `seal`, for bytes."""
+    key = _read(place.home) or _make(place.home)
+    return _hash_of(key, place, data) + data
+
+
+def unsealed(place: Roots, data: bytes) -> bytes:
+    """As `unseal`, for bytes."""
+    key, found = _read(place.home), data[_SEAL_BYTES:]
+    return found if key and data[:_SEAL_BYTES] == _hash_of(key, place, found) else b""
+
+
+def _hash_of(key: bytes, place: Roots, data: bytes) -> bytes:
+    hashed = blake2b(os.fsencode(place.folder) + b"\0", key=key, digest_size=_SEAL_BYTES)
+    hashed.update(data)
+    return hashed.digest()
+
+
 def _hash(key: bytes, place: Roots, text: str) -> str:
     said = f"{place.folder}\0{text}".encode("utf-8", "surrogatepass")
     return blake2b(said, key=key, digest_size=_SEAL_BYTES).hexdigest()

@@ -15,8 +15,8 @@ from datetime import datetime
 from pathlib import Path
 
 from ijfw_hookspecs import Change, Context, Entry, Receipt, Tier, hookimpl
-from ijfw_plugins.store_markdown.files import Files, unrepeated
-from ijfw_plugins.store_markdown.known import ONE_FILE, changed
+from ijfw_plugins.store_markdown.files import unrepeated
+from ijfw_plugins.store_markdown.known import ONE_FILE, KnownFiles, changed
 from ijfw_plugins.store_markdown.plans import Planner
 
 # At equal ids the first of these wins: a decision is in the journal too, a shared one in team.
@@ -35,7 +35,7 @@ class MarkdownStore:
     """
 
     def __init__(self, folder: str, home: str, project: str, now: datetime, team: str = "") -> None:
-        self._files = Files(
+        self._files = KnownFiles(
             memory=Path(folder) / "memory",
             team=Path(team) if team else Path(project) / ".ijfw" / "team",
             shared=Path(home) / "memory" / "global",
@@ -67,6 +67,11 @@ class MarkdownStore:
                 if entry.id not in seen:
                     seen.add(entry.id)
                     yield entry
+
+    def know(self, entries: Iterable[Entry]) -> None:
+        """Entries that were read before: their blocks are known by their digests, and not parsed
+        again where a file is read for the first time."""
+        self._files.know(entries)
 
     def changed(
         self, tier: Tier, known: Mapping[str, str]

@@ -8,12 +8,13 @@ and the whole file is read.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from ijfw_core.grammar import entry, journal
-from ijfw_core.storekit import document
+from ijfw_core.storekit import Grammar, document
 from ijfw_core.text import digest
 from ijfw_hookspecs import Entry, Tier
 from ijfw_plugins.store_markdown.files import JOURNAL, KNOWLEDGE, Files
@@ -27,6 +28,7 @@ _START = {
 _MARKS = ("<<<<<<<", ">>>>>>>")
 
 Row = tuple[str, str, Entry | None]
+BlockRow = tuple[str, Entry | None]
 
 
 class _Grammar(Protocol):
@@ -42,6 +44,57 @@ class _Piece(NamedTuple):
 
 class _UnusualError(Exception):
     """The file has to be read as a whole."""
+
+
+class KnownFiles(Files):
+    """Files of which some entries are known from before, by the digests of their blocks."""
+
+    def __init__(self, memory: Path, team: Path, shared: Path) -> None:
+        super().__init__(memory, team, shared)
+        self._told: dict[tuple[Tier, str], dict[str, Entry]] = {}
+
+    def know(self, entries: Iterable[Entry]) -> None:
+        """Take these for the blocks of their digests, the next time that a file of the project's
+        own is read as a whole."""
+        for one in entries:
+            if one.digest and ONE_FILE.get(one.tier) == one.path:
+                self._told.setdefault((one.tier, one.path), {})[one.digest] = one
+
+    def _rows(
+        self, tier: Tier, path: str, grammar: Grammar, data: bytes | None = None
+    ) -> Iterator[BlockRow]:
+        told = self._told.pop((tier, path), None)
+        found = None
+        if told and data is not None:
+            found = _blocks(data.decode("utf-8", "surrogateescape"), tier, path, told)
+        yield from super()._rows(tier, path, grammar, data) if found is None else found
+
+
+def _blocks(text: str, tier: Tier, path: str, told: Mapping[str, Entry]) -> list[BlockRow] | None:
+    """The blocks of a file and what they are; None where it has to be read as a whole."""
+    if any(mark in text for mark in _MARKS):
+        return None
+    grammar: _Grammar = journal if path == JOURNAL else entry
+    ids = {value: one.id for value, one in told.items()}
+    found: list[BlockRow] = []
+    seen: set[str] = set()
+    try:
+        for piece in _pieces(text, path, grammar, ids):
+            one = told[piece.digest] if piece.name else _parsed(piece, tier, path, grammar)
+            if one is None and not found and tier != "journal" and document(piece.raw, tier, path):
+                return None
+            if one is not None:
+                if one.id.startswith("h-") or one.id in seen:
+                    return None
+                seen.add(one.id)
+            found.append((piece.raw, one))
+    except _UnusualError:
+        return None
+    return found
+
+
+def _parsed(piece: _Piece, tier: Tier, path: str, grammar: _Grammar) -> Entry | None:
+    return grammar.parse(piece.raw, tier=tier, path=path)
 
 
 def changed(files: Files, tier: Tier, known: Mapping[str, str]) -> list[Row] | None:
