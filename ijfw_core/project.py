@@ -113,6 +113,11 @@ class Project:
             return compare.index_of(compare.living(entries, self.now)).sketch(seconds)
         return False
 
+    @property
+    def bare_context(self) -> Context:
+        """What hooks are given where there is no memory."""
+        return self._context("", _Nothing())
+
     def context(self, session: str) -> Context:
         """What hooks are given."""
         return self._context(session, self.memory, self.memory.tiers)

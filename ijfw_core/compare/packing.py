@@ -2,8 +2,12 @@
 
 from array import array
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from typing import TypeVar
 
 import msgspec
+
+T = TypeVar("T", "array[int]", "list[int]")
 
 
 class Saved(msgspec.Struct, frozen=True, array_like=True):
@@ -13,12 +17,14 @@ class Saved(msgspec.Struct, frozen=True, array_like=True):
     digests: list[str]  # of each entry's block
     sizes: bytes  # of each entry: its different words
     held: bytes  # the numbers of these words, entry after entry
+    spread: bytes  # of each word: the entries that have it
+    postings: bytes  # the places of these entries, word after word
     lengths: bytes  # of each entry: all its words
     hashes: bytes  # of each entry: of its words in order
     repeated: bytes  # place of an entry, number of a word, how often beyond once
 
 
-NOTHING = Saved([], [], b"", b"", b"", b"", b"")
+NOTHING = Saved([], [], b"", b"", b"", b"", b"", b"", b"")
 
 
 def packed(kind: str, numbers: Sequence[int]) -> bytes:
@@ -31,3 +37,11 @@ def unpacked(kind: str, data: bytes) -> "array[int]":
     found: array[int] = array(kind)
     found.frombytes(data)
     return found
+
+
+def cut(sizes: Sequence[int], numbers: T) -> list[T]:
+    """A sequence in parts of these sizes; ValueError where they are not its length."""
+    ends = [0, *accumulate(sizes)]
+    if ends[-1] != len(numbers):
+        raise ValueError("cut")
+    return [numbers[start:end] for start, end in pairwise(ends)]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ijfw_core.compare import Verdict, body
 from ijfw_core.compare.note import MAX_CHARS, Note
-from ijfw_core.compare.packing import NOTHING, Saved, packed, unpacked
+from ijfw_core.compare.packing import NOTHING, Saved, cut, packed, unpacked
 from ijfw_core.compare.rule import judge
 from ijfw_core.compare.sketch import Sketch
 from ijfw_core.text import tokens
@@ -70,7 +70,7 @@ def living(entries: Iterable[Entry], now: datetime) -> Sequence[Entry]:
 def index_of(entries: Sequence[Entry]) -> "Index":
     """The index of these entries; kept, and brought up to date where memory holds others."""
     global _last, _expected
-    if _last is None and _expected is not None:
+    if _expected is not None and (_last is None or not _last.entries):
         with suppress(ValueError, IndexError):  # it was cut: the entries are there
             _last = Index.restored(_expected, entries)
     _expected = None
@@ -118,24 +118,44 @@ class Index:
         where what was saved does not fit together."""
         found = cls(())
         found._ids = {word: number for number, word in enumerate(saved.words)}
-        found._postings = [[] for _ in saved.words]
         by_digest = {entry.digest: entry for entry in entries}
-        sizes, held = unpacked("I", saved.sizes), unpacked("I", saved.held)
+        held = cut(unpacked("I", saved.sizes), unpacked("I", saved.held))
         lengths, hashes = unpacked("I", saved.lengths), unpacked("q", saved.hashes)
-        numbers: dict[int, int] = {}  # place there -> number
-        end = 0
-        for place, value in enumerate(saved.digests):
-            start, end = end, end + sizes[place]
-            entry = by_digest.pop(value, None)
-            if entry is not None:
-                numbers[place] = len(found.entries)
-                found._take(entry, held[start:end], lengths[place], hashes[place])
+        there = [by_digest.get(value) for value in saved.digests]
+        rows = zip(there, held, lengths, hashes, strict=True)
+        kept = [(one, row, size, value) for one, row, size, value in rows if one is not None]
+        if len(kept) == len(there):
+            places = unpacked("I", saved.postings).tolist()
+            found._postings = cut(unpacked("I", saved.spread), places)
+        else:
+            found._postings = []
+        found._take_all(kept, len(saved.words))
+        numbers = {place: n for n, place in enumerate(nth for nth, e in enumerate(there) if e)}
         repeated = iter(unpacked("I", saved.repeated))
         for place, word, times in zip(repeated, repeated, repeated, strict=True):
             if place in numbers:
                 found._repeated.setdefault(numbers[place], {})[word] = times
         found._given = tuple(found.entries)
         return found
+
+    def _take_all(self, rows: Sequence[tuple[Entry, "array[int]", int, int]], words: int) -> None:
+        """As `_take` for each of many, where nothing is noted yet; postings that are known stay."""
+        count = range(len(rows))
+        self.entries = [row[0] for row in rows]
+        self._words = [row[1] for row in rows]
+        self._lengths = [row[2] for row in rows]
+        self._digests = [row[3] for row in rows]
+        self._numbers = dict(zip(map(id, self.entries), count, strict=True))
+        self._whole = dict(zip(self._digests, count, strict=True))
+        for number, entry in enumerate(self.entries):
+            for name, value in entry.extra:
+                if name == "key":
+                    self._keys[value].append(number)
+        if not self._postings:
+            self._postings = [[] for _ in range(words)]
+            for number, held in enumerate(self._words):
+                for word in held:
+                    self._postings[word].append(number)
 
     def saved(self, digests: Set[str]) -> Saved:
         """What is known of the entries with these digests."""
@@ -147,11 +167,14 @@ class Index:
             if number in places
             for word, times in held.items()
         ]
+        postings = [[places[n] for n in held if n in places] for held in self._postings]
         return Saved(
             words=list(self._ids),
             digests=[self.entries[n].digest for n in live],
             sizes=packed("I", [len(self._words[n]) for n in live]),
             held=packed("I", [*chain.from_iterable(self._words[n] for n in live)]),
+            spread=packed("I", list(map(len, postings))),
+            postings=packed("I", [*chain.from_iterable(postings)]),
             lengths=packed("I", [self._lengths[n] for n in live]),
             hashes=packed("q", [self._digests[n] for n in live]),
             repeated=packed("I", [*chain.from_iterable(again)]),

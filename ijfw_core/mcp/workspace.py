@@ -111,7 +111,8 @@ class Workspace:
     def warm(self, *, told: bool) -> None:
         """Open the project and look once at what a store needs, in time that nobody waits for.
 
-        Writes nothing, and reads no memory of which the process would grow much. `told`: the
+        Writes nothing, and reads no memory of which the process would grow much; then scores are
+        asked for as if there were none. `told`: the
         client's folders need not be asked for; else only what every project needs is loaded.
         """
         from ijfw_core.recall import registry as registry
@@ -120,10 +121,12 @@ class Workspace:
         project.check_redaction()
         own = all(p.builtin for p in project.hooks.plugins.values() if SCORES in p.functions)
         stamp = memory_stamp(project.roots)
-        if own and stamp is not None and sum(row[2] for row in stamp) <= WARM_BYTES:
+        if own:
             said = Candidate(kind="decision", summary="ready?", content="Use port 80, not 81.")
-            project.sketch_memory(1)
-            project.hooks.score(said, project.context(""))
+            small = stamp is not None and sum(row[2] for row in stamp) <= WARM_BYTES
+            if small:
+                project.sketch_memory(1)
+            project.hooks.score(said, project.context("") if small else project.bare_context)
 
     def close(self) -> None:
         """The client's folders changed: the next call finds its project anew."""

@@ -10,6 +10,7 @@ and the whole file is read.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
+from operator import methodcaller
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -75,26 +76,42 @@ def _blocks(text: str, tier: Tier, path: str, told: Mapping[str, Entry]) -> list
     if any(mark in text for mark in _MARKS):
         return None
     grammar: _Grammar = journal if path == JOURNAL else entry
-    ids = {value: one.id for value, one in told.items()}
     found: list[BlockRow] = []
-    seen: set[str] = set()
-    try:
-        for piece in _pieces(text, path, grammar, ids):
-            one = told[piece.digest] if piece.name else _parsed(piece, tier, path, grammar)
-            if one is None and not found and tier != "journal" and document(piece.raw, tier, path):
+    unknown = ""
+    for raw in _cut(text, path):
+        one = told.get(digest(raw))
+        if one is None:
+            unknown += raw
+            continue
+        if unknown:
+            blocks = grammar.split(unknown + raw)
+            if blocks[-1] != raw:
                 return None
-            if one is not None:
-                if one.id.startswith("h-") or one.id in seen:
-                    return None
-                seen.add(one.id)
-            found.append((piece.raw, one))
-    except _UnusualError:
+            found += [(block, _known(block, told, grammar, tier, path)) for block in blocks[:-1]]
+            unknown = ""
+        found.append((raw, one))
+    rest = grammar.split(unknown) if unknown else ()
+    found += [(block, _known(block, told, grammar, tier, path)) for block in rest]
+    ids = [one.id for _, one in found if one is not None]
+    if len(set(ids)) < len(ids) or any(map(_BY_HAND, ids)):
         return None
-    return found
+    first = found[0] if found and tier != "journal" else None
+    return None if first and first[1] is None and document(first[0], tier, path) else found
 
 
-def _parsed(piece: _Piece, tier: Tier, path: str, grammar: _Grammar) -> Entry | None:
-    return grammar.parse(piece.raw, tier=tier, path=path)
+_BY_HAND = methodcaller("startswith", "h-")  # an id that comes of the text
+
+
+def _known(
+    raw: str, told: Mapping[str, Entry], grammar: _Grammar, tier: Tier, path: str
+) -> Entry | None:
+    return told.get(digest(raw)) or grammar.parse(raw, tier=tier, path=path)
+
+
+def _cut(text: str, path: str) -> list[str]:
+    """A text wherever a block could begin."""
+    starts = [match.start() for match in _START[path].finditer(text)]
+    return [text[start:end] for start, end in pairwise(sorted({0, *starts, len(text)}))]
 
 
 def changed(files: Files, tier: Tier, known: Mapping[str, str]) -> list[Row] | None:
@@ -136,11 +153,8 @@ def _rows(pieces: Iterator[_Piece], tier: Tier, path: str, grammar: _Grammar) ->
 
 def _pieces(text: str, path: str, grammar: _Grammar, ids: Mapping[str, str]) -> Iterator[_Piece]:
     """The blocks of a file; joining their raws gives `text` back."""
-    starts = [match.start() for match in _START[path].finditer(text)]
-    edges = sorted({0, *starts, len(text)})
     unknown = ""
-    for start, end in pairwise(edges):
-        raw = text[start:end]
+    for raw in _cut(text, path):
         value = digest(raw)
         name = ids.get(value, "")
         if not name:
