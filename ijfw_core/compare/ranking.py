@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ijfw_core.compare import Verdict, body
 from ijfw_core.compare.note import MAX_CHARS, Note
 from ijfw_core.compare.packing import NOTHING, Saved, cut, packed, unpacked
-from ijfw_core.compare.rule import judge
+from ijfw_core.compare.rule import judge, repeats
 from ijfw_core.compare.sketch import Sketch
 from ijfw_core.text import tokens
 from ijfw_hookspecs import Entry
@@ -244,13 +244,14 @@ class Index:
     def verdicts(self, text: str, keys: set[str]) -> Iterator[tuple[Entry, Verdict]]:
         """The verdicts on a text for the entries most like it: those with its key, then best first.
 
-        An entry of the same key and meaning is a duplicate, however it is worded. Entries of which
-        it is plain that the text is new to them are left out.
+        An entry of the same key and meaning is a duplicate, however it is worded. Behind one that
+        the text replaces, only those that it repeats are told from "new". Entries of which it is
+        plain that the text is new to them are left out.
         """
         again = None if keys else self._same_text(text)
         if again is not None:
             yield self.entries[again], Verdict("duplicate", "same words")
-        note = Note(text)
+        note, replaced = Note(text), False
         same = [number for key in keys for number in self._keys.get(key, ())][:COMPARED]
         for number in same:
             verdict = judge(self._note(number), note)
@@ -258,19 +259,28 @@ class Index:
                 verdict = Verdict("duplicate", "the same signal, and " + verdict.reason)
             elif verdict.verdict == "new":
                 verdict = Verdict("near", "the same signal")
+            replaced = replaced or verdict.verdict == "update"
             yield self.entries[number], verdict
         likely = self._likely(note)
-        known = {n: judge(self._note(n), note) for n in _bits(likely, COMPARED)}
-        if likely >= 0 and all(one.verdict == "new" for one in known.values()):
+        known: dict[int, Verdict] = {}
+        for number in _bits(likely, COMPARED):
+            known[number] = judge(self._note(number), note)
+            if known[number].verdict != "new":
+                break
+        else:
             likely &= ~sum(1 << number for number in known)
         for number in self._ranked(tokens(text[:MAX_CHARS])) if likely else ():
             if number not in same and number != again and likely >> number & 1:
-                yield self.entries[number], known.get(number) or judge(self._note(number), note)
+                compare = repeats if replaced else judge
+                verdict = known.get(number) or compare(self._note(number), note)
+                replaced = replaced or verdict.verdict == "update"
+                yield self.entries[number], verdict
 
     def _same_text(self, text: str) -> int | None:
         """An entry with the very same text, which needs no comparison."""
         text = text[:MAX_CHARS]
-        number = self._whole.get(_digest([self._ids.get(word, -1) for word in tokens(text)]))
+        found = [self._ids.get(word, -1) for word in tokens(text)]
+        number = self._whole.get(_digest(found)) if found else None
         return number if number is not None and _text(self.entries[number]) == text else None
 
     def sketch(self, seconds: float) -> bool:

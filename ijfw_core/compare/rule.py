@@ -23,18 +23,32 @@ INSERTED_FROM = 8  # words; a shorter note changes its meaning with one word mor
 
 def judge(a: Note, b: Note) -> Verdict:
     """What `b`, a new note, is to `a`, a stored one."""
+    plain = _plainly(a, b)
+    if plain is not None:
+        return plain
+    reason = change(a, b)
+    if reason:
+        return Verdict("update", reason)
+    return _resemblance(a, b)
+
+
+def repeats(a: Note, b: Note) -> Verdict:
+    """`judge` no further than that tells a duplicate; whatever else it may be is called new."""
+    plain = _plainly(a, b)
+    return plain if plain and plain.verdict == "duplicate" else Verdict("new", "not the same")
+
+
+def _plainly(a: Note, b: Note) -> Verdict | None:
+    """The verdict where the notes say the same, or would but for a name; else None."""
     if not a.plain or not b.plain:
         same = [w.text for w in a.words] == [w.text for w in b.words]
         return Verdict("duplicate", "both empty") if same else Verdict("new", "nothing to compare")
     other = _other_name(a, b)
     repeated = "" if other else _same(a, b) or _same_but_asides(a, b)
     other = other or (_other_code(a, b) if repeated else "")
-    if repeated and not other:
-        return Verdict("duplicate", repeated)
-    reason = other or change(a, b)
-    if reason:
-        return Verdict("update", reason)
-    return _resemblance(a, b)
+    if other:
+        return Verdict("update", other)
+    return Verdict("duplicate", repeated) if repeated else None
 
 
 # --- the same ------------------------------------------------------------------------------------
@@ -90,9 +104,12 @@ def _slip(a: Note, b: Note) -> str:
         return ""
     size = min(len(x), len(y))
     most_typos, most_inserted = max(1, size // INSERTED_FROM), int(size >= INSERTED_FROM)
-    # Notes are aligned only where few words stand in one alone.
-    there = b.texts
-    if len([text for text in a.strict_texts if text not in there]) > most_typos + most_inserted:
+    # Notes are aligned only where few words stand in one alone; no slip makes another number.
+    lost = [word for word in x if word.text not in b.texts]
+    come = [word for word in y if word.text not in a.texts]
+    if max(len(lost), len(come)) > most_typos + most_inserted:
+        return ""
+    if any(word.number for word in (*lost, *come)):
         return ""
     code = a.code | b.code  # a name, whatever it looks like
     typos = inserted = 0
