@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from operator import methodcaller
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from ijfw_core.grammar import entry, journal
 from ijfw_core.storekit import Grammar, document
@@ -28,6 +28,7 @@ _START = {
 }
 _MARKS = ("<<<<<<<", ">>>>>>>")
 
+T = TypeVar("T")
 Row = tuple[str, str, Entry | None]
 BlockRow = tuple[str, Entry | None]
 
@@ -76,22 +77,14 @@ def _blocks(text: str, tier: Tier, path: str, told: Mapping[str, Entry]) -> list
     if any(mark in text for mark in _MARKS):
         return None
     grammar: _Grammar = journal if path == JOURNAL else entry
-    found: list[BlockRow] = []
-    unknown = ""
-    for raw in _cut(text, path):
-        one = told.get(digest(raw))
-        if one is None:
-            unknown += raw
-            continue
-        if unknown:
-            blocks = grammar.split(unknown + raw)
-            if blocks[-1] != raw:
-                return None
-            found += [(block, _known(block, told, grammar, tier, path)) for block in blocks[:-1]]
-            unknown = ""
-        found.append((raw, one))
-    rest = grammar.split(unknown) if unknown else ()
-    found += [(block, _known(block, told, grammar, tier, path)) for block in rest]
+    pieces = ((raw, told.get(digest(raw))) for raw in _cut(text, path))
+    try:
+        found = [
+            (raw, one or grammar.parse(raw, tier=tier, path=path))
+            for raw, one in _joined(pieces, grammar)
+        ]
+    except _UnusualError:
+        return None
     ids = [one.id for _, one in found if one is not None]
     if len(set(ids)) < len(ids) or any(map(_BY_HAND, ids)):
         return None
@@ -100,12 +93,6 @@ def _blocks(text: str, tier: Tier, path: str, told: Mapping[str, Entry]) -> list
 
 
 _BY_HAND = methodcaller("startswith", "h-")  # an id that comes of the text
-
-
-def _known(
-    raw: str, told: Mapping[str, Entry], grammar: _Grammar, tier: Tier, path: str
-) -> Entry | None:
-    return told.get(digest(raw)) or grammar.parse(raw, tier=tier, path=path)
 
 
 def _cut(text: str, path: str) -> list[str]:
@@ -153,24 +140,34 @@ def _rows(pieces: Iterator[_Piece], tier: Tier, path: str, grammar: _Grammar) ->
 
 def _pieces(text: str, path: str, grammar: _Grammar, ids: Mapping[str, str]) -> Iterator[_Piece]:
     """The blocks of a file; joining their raws gives `text` back."""
-    unknown = ""
-    for raw in _cut(text, path):
-        value = digest(raw)
-        name = ids.get(value, "")
-        if not name:
+    rows = ((raw, ids.get(digest(raw), "")) for raw in _cut(text, path))
+    for raw, name in _joined(rows, grammar):
+        yield _Piece(raw, name or "", digest(raw))
+
+
+def _joined(pieces: Iterable[tuple[str, T]], grammar: _Grammar) -> Iterator[tuple[str, T | None]]:
+    """The blocks that pieces of a text make, where some are blocks that are known.
+
+    What stands between two of these is cut by the grammar together with both: it may swallow what
+    is behind it, and belong to what is in front. Raises _UnusualError where it does.
+    """
+    front = unknown = ""
+    for raw, known in pieces:
+        if not known:
             unknown += raw
             continue
         if unknown:
-            blocks = grammar.split(unknown + raw)
-            if blocks[-1] != raw:
-                raise _UnusualError
-            yield from (_piece(block, ids) for block in blocks[:-1])
+            yield from ((block, None) for block in _between(front, unknown, raw, grammar))
             unknown = ""
-        yield _Piece(raw, name, value)
+        yield raw, known
+        front = raw
     if unknown:
-        yield from (_piece(block, ids) for block in grammar.split(unknown))
+        yield from ((block, None) for block in _between(front, unknown, "", grammar))
 
 
-def _piece(raw: str, ids: Mapping[str, str]) -> _Piece:
-    value = digest(raw)
-    return _Piece(raw, ids.get(value, ""), value)
+def _between(front: str, unknown: str, behind: str, grammar: _Grammar) -> list[str]:
+    blocks = grammar.split(front + unknown + behind)
+    first, last = int(bool(front)), len(blocks) - bool(behind)
+    if (front and blocks[0] != front) or (behind and blocks[-1] != behind) or first > last:
+        raise _UnusualError
+    return blocks[first:last]
