@@ -66,9 +66,9 @@ def is_right(case: Case, *, command: bool = True) -> bool:
 
 FAILURES = cases(
     *("failures", "failures_more", "failures_third", "failures_fourth", "failures_fifth"),
-    *("failures_sixth", "failures_seventh", "failures_eighth", "failures_ninth"),
+    *("failures_sixth", "failures_seventh", "failures_eighth", "failures_ninth", "failures_tenth"),
 )
-BENIGN = cases("benign", "benign_more", "benign_third", "benign_fourth")
+BENIGN = cases("benign", "benign_more", "benign_third", "benign_fourth", "benign_fifth")
 
 
 @pytest.mark.parametrize("held", [False, True])
