@@ -34,8 +34,8 @@ _SHELL = re.compile(r"(?:\S*/)?(?:ba|z|da|fi|k)?sh: (?:(?:(?:eval: )?line )?\d+:
 _CLASS = re.compile(r"\b(?:[A-Za-z_]\w*(?:\.|::))*([A-Z]\w*(?:Error|Exception))\b(?!\()")
 _CODE = re.compile(
     r"\b(ERR_[A-Z_\d]+)\b|\b(E[A-Z]{4,15})\b(?<!ERROR)(?<!EXCEPTION)(?<!EXPECTED)|"
-    r"\b(CVE-\d{4}-\d{4,7}|[A-Z]{1,8}[-_]?\d{3,8})\b(?!\.)|[\[(]([A-Z]+(?:_[A-Z]+)+)\b|"
-    r"(?:^|[(\s:])([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?=\)|:(?!:))|(?:^|\s)(?!Failure/)([A-Z][a-z]+/[A-Z]\w+):|"
+    r"\b(CVE-\d{4}-\d{4,7}|[A-Z]{1,8}[-_]?\d{3,8})\b(?!\.)|[\[(]([A-Z]+(?:_[A-Z]+)+)\b|\[([A-Z][A-Za-z]+-\d{2,6})\]|"
+    r"(?:^|[(\s:])(?!StatusCode)([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?=\)|:(?!:))|(?:^|\s)(?!Failure/)([A-Z][a-z]+/[A-Z]\w+):|"
     r"(?:[\[(]|• )([a-z][a-z\d]+(?:[-_][a-z\d]+)*)[\])]?$|^[a-z]{3,12}\[([a-z][a-z-]+)\]:|"
     r": ([A-Z][a-z]+(?:[A-Z][a-z]+)+)$|"
     r"(?:\b[Cc]ode|\b[Rr]eason|\b[Ss]tatus)(?:\"?: ?\"?| ?= ?\"?)([A-Z][A-Za-z]*(?:_[A-Z\d]+)*)\b|"

@@ -22,7 +22,7 @@ _BOX = re.compile(r"(?m)^[│┃╷╵] ?")
 # What builders, composers, runners and logs put in front of a tool's own line.
 _LEAD = re.compile(
     r"#\d+ \d+\.\d+ |(?:\d\d:\d\d:\d\d )?[\w.-]{1,40} +\| |\[\d\d:\d\d:\d\d[^\]\n]{0,12}\] |"
-    r"Error: (?=\S+: )|[\w@/-]{1,40}:[\w-]{1,40}: +|"
+    r"\d{1,2}:\d\d:\d\d(?:[.,]\d{1,6})?(?: [AP]M)? +|Error: (?=\S+: )|[\w@/-]{1,40}:[\w-]{1,40}: +|"
     r"(?:packages|apps|libs)/[\w/.-]{1,60} [\w:]{1,30}: |"
     r"\[?\d{4}-\d\d-\d\d[T ][\d:.,]{5,20}(?:Z|[+-][\d:]{4,6})?\]? |##\[\w+\]|remote: {2,}|"
     r"(?:==> |    )[\w.-]{1,40}: +|[EWFI]\d{4} [\d:.]+ +\d+ \S+\] |Output: |"
