@@ -12,16 +12,22 @@ from ijfw_hookspecs import AgentEvent, Context, Signal, hookimpl
 LITERALS: tuple[bytes, ...] = tuple(
     (
         "rror|ERR|xception|Traceback|ailed|FAIL|atal|FATAL|panic|denied|ot found|o such|annot|"
-        "an't |refused|timed out|undefined|rejected|ONFLI|not ok|BackOff|Killed|fault|nvalid|"
+        "n't |refused|timed out|undefined|rejected|ONFLI|not ok|BackOff|Killed|ation fault|nvalid|"
         "nable to| *** |** (|terminate called|No module|: F|: E|-->|assert|ould not|RACE|emfile|"
         "_test.go|rspec ./|#test_| SC|[E]| lint/|e: file|required|attempt to|recognized|unbound|"
         "curl: (|unsatisfiable|ould reformat|Code style|Diff in /|not used|nexpected|nterminated|"
         "Exiting due|not installed|not permitted|HTTP 4|auth login|control sequence|yaml: line|"
         "no matches found|Issue: [B|core dumped|SQLSTATE|ORA-|nknown|s a directory|"
-        "not allowed|not created|"
+        "not allowed|not created| is not |issing|wrong |requires |does not |must be|locked|borting|"
+        "exceed|expired|already |changed significantly|less than|No available|duplicate |iving up|"
+        "data race|read only|eadonly|too |Name or service|o version|non-existent|leaks found|"
+        "railing whitespace|Terminated|nmatched| taken|sealed| reached|orrupt|signal SIG|stop reason|"
+        "tests ran|"
         "sending signal|YN00|a git command| MD0|: C: |\N{BLACK CIRCLE}|\N{HEAVY MULTIPLICATION X}|"
         "icht gefunden|introuvable|encontrad|non trovat|ehler|chwerwieg|rreur|erechtigung|"
-        "No existe|Aucun fichier|rrore|错误|未找到|冲突|шибка|没有那个|权限"
+        "No existe|Aucun fichier|rrore|错误|未找到|冲突|шибка|没有那个|权限|EHLER: |refusée|negad|negat|"
+        "non accordée|bestaat niet|не найден|Нет так|Отказано|ありません|つかりません|拒|찾을 수|디렉터리|"
+        "bulunamad|dizin yok|nalezen|hittades|finns inte|znalez|Nie ma "
     )
     .encode()
     .split(b"|")
