@@ -27,7 +27,8 @@ LITERALS: tuple[bytes, ...] = tuple(
         "icht gefunden|introuvable|encontrad|non trovat|ehler|chwerwieg|rreur|erechtigung|"
         "No existe|Aucun fichier|rrore|错误|未找到|冲突|шибка|没有那个|权限|EHLER: |refusée|negad|negat|"
         "non accordée|bestaat niet|не найден|Нет так|Отказано|ありません|つかりません|拒|찾을 수|디렉터리|"
-        "bulunamad|dizin yok|nalezen|hittades|finns inte|znalez|Nie ma "
+        "bulunamad|dizin yok|nalezen|hittades|finns inte|znalez|Nie ma |无法|失败|失敗|nte nicht|"
+        "ehlgeschlagen|mpossib|o se pu|échou|е удалось|ie można|kan niet|실패"
     )
     .encode()
     .split(b"|")

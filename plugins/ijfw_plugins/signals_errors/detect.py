@@ -117,7 +117,7 @@ def _untold(text: Output, command: Command, reader: bool) -> Found | None:
         return _why(text)
     if found is None:
         found = _complaint(text, command)
-    if found is None and (found := _alone(text) or _ending(text)):
+    if found is None and not guards.queries(command) and (found := _alone(text) or _ending(text)):
         own = any(found.line in piece for stage in command.stages for piece in stage)
         found = None if own else found  # words of the command line that it only echoes
     return found
@@ -345,7 +345,8 @@ def _spoken(text: Output, command: Command) -> Found | None:
 def _names(command: Command) -> frozenset[str]:
     """The first words of its simple commands, and of what wraps them."""
     pieces = [piece for stage in command.stages for piece in stage]
-    return frozenset(text.partition(" ")[0] for one in pieces for text in (one, words(one)))
+    first = (text.partition(" ")[0] for one in pieces for text in (one, words(one)))
+    return frozenset(name for one in first for name in (one, one.rpartition("/")[2]))
 
 
 def _complaint(text: str, command: Command) -> Found | None:

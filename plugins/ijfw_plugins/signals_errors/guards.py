@@ -76,6 +76,11 @@ def reads(command: Command) -> bool:
     return all(map(_shows, command.stages))
 
 
+def queries(command: Command) -> bool:
+    """Does the command show what stands in a database?"""
+    return bool(command.stages) and word("queries").match(words(command.stages[0][0])) is not None
+
+
 def _shows(pipe: tuple[str, ...]) -> bool:
     first, *rest = pipe
     if not command_word("readers").match(words(first)) and not first.endswith((" --help", " -h")):

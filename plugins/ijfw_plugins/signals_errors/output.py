@@ -26,7 +26,7 @@ _LEAD = re.compile(
     r"(?:packages|apps|libs)/[\w/.-]{1,60} [\w:]{1,30}: |"
     r"\[?\d{4}-\d\d-\d\d[T ][\d:.,]{5,20}(?:Z|[+-][\d:]{4,6})?\]? |##\[\w+\]|remote: {2,}|"
     r"(?:==> |    )[\w.-]{1,40}: +|[EWFI]\d{4} [\d:.]+ +\d+ \S+\] |Output: |"
-    r"\[[\w@/.-]{1,30}\] +|\| |"
+    r"\[[\w@/.-]{1,30}\] +|[|│] |\s?NX {2,}|STD(?:ERR|OUT) (?:[\w-]{1,30}: ?)?|"
     r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,60} [\w.@/-]{1,60}(?:\[\d+\])?: "
 )
 LEADS = 3  # of these that can stand in front of one line
