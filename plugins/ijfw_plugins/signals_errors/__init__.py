@@ -21,14 +21,15 @@ LITERALS: tuple[bytes, ...] = tuple(
         "not allowed|not created| is not |issing|wrong |requires |does not |must be|locked|borting|"
         "exceed|expired|already |changed significantly|less than|No available|duplicate |iving up|"
         "data race|read only|eadonly|too |Name or service|o version|non-existent|leaks found|"
-        "railing whitespace|Terminated|nmatched| taken|sealed| reached|orrupt|signal SIG|stop reason|"
-        "tests ran|"
+        "railing whitespace|Terminated|nmatched| taken|sealed| reached|orrupt|signal SIG|"
+        "stop reason|tests ran|"
         "sending signal|YN00|a git command| MD0|: C: |\N{BLACK CIRCLE}|\N{HEAVY MULTIPLICATION X}|"
         "icht gefunden|introuvable|encontrad|non trovat|ehler|chwerwieg|rreur|erechtigung|"
-        "No existe|Aucun fichier|rrore|错误|未找到|冲突|шибка|没有那个|权限|EHLER: |refusée|negad|negat|"
-        "non accordée|bestaat niet|не найден|Нет так|Отказано|ありません|つかりません|拒|찾을 수|디렉터리|"
-        "bulunamad|dizin yok|nalezen|hittades|finns inte|znalez|Nie ma |无法|失败|失敗|nte nicht|"
-        "ehlgeschlagen|mpossib|o se pu|échou|е удалось|ie można|kan niet|실패"
+        "No existe|Aucun fichier|rrore|EHLER: |refusée|negad|negat|non accordée|bestaat niet|"
+        "dizin yok|bulunamad|nalezen|hittades|finns inte|znalez|Nie ma |nte nicht|ehlgeschlagen|"
+        "mpossib|o se pu|échou|ie można|kan niet|шибка|не найден|Нет так|Отказано|е удалось|"
+        "错误|未找到|冲突|没有那个|权限|无法|失败|拒|失敗|ありません|つかりません|"
+        "찾을 수|디렉터리|실패"
     )
     .encode()
     .split(b"|")
