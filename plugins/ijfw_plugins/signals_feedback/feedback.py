@@ -13,6 +13,7 @@ from ijfw_plugins.signals_feedback.intent import intent
 from ijfw_plugins.signals_feedback.options import alternatives, choose, describe, offered, question
 from ijfw_plugins.signals_feedback.rewrite import LONGEST, identity
 from ijfw_plugins.signals_feedback.tables import Table, languages_of, table, word_set
+from ijfw_plugins.signals_feedback.weighing import LANGUAGE, weigh
 
 _ASKS = re.compile(
     r"\b(?:how (?:long|many|much|often|big|large|far)|which|what (?:size|name|value|limit|port))\b"
@@ -37,11 +38,13 @@ def signals(prompt: str, reply: str = "") -> list[Signal]:
 
 def feedback(text: str, reply: str = "") -> list[Signal]:
     """The feedback in a typed text, by the rules of its language or else of the one it mixes in."""
-    for language in languages_of(lower(text)):
+    languages = languages_of(lower(text))
+    for language in languages:
         found = _feedback(text, reply, table(language))
         if found:
             return found
-    return []
+    guess = weigh(text, table(LANGUAGE)) if languages[0] == LANGUAGE else None
+    return [_signal(guess, reply)] if guess else []
 
 
 def _feedback(text: str, reply: str, rules: Table) -> list[Signal]:

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ijfw_plugins.signals_feedback.tables import FOLDER, GRAM, LANGUAGES, Part, Rule, Table, Words
+from ijfw_plugins.signals_feedback.weighing import Signs
 
 MOST_NEEDS = 80  # letters strings of one part; looking for more costs what it saves
 MOST_GATES = 3  # sets of them that a part asks for
@@ -72,6 +73,10 @@ def copies() -> Iterator[tuple[str, bytes]]:
     for language in LANGUAGES:
         yield language, msgspec.json.encode(prepared(written(language))) + b"\n"
     yield "words", msgspec.json.encode(_read("words", Words)) + b"\n"
+    signs: Signs = _read("weights", Signs)
+    found = {name: needs(pattern) for name, pattern in signs.signs.items()}
+    signs = replace(signs, needs={name: strings for name, strings in found.items() if strings})
+    yield "weights", msgspec.json.encode(signs) + b"\n"
 
 
 def _read(name: str, kind: type[Any]) -> Any:

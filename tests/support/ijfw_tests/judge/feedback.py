@@ -59,6 +59,7 @@ def judge_cases() -> list[Case]:
         ("feedback_lasting", LASTING),
         ("feedback_lasting_second", f"{LASTING}second-"),
         ("feedback_lasting_third", f"{LASTING}third-"),
+        ("feedback_lasting_fourth", f"{LASTING}fourth-"),
     )
 
 
