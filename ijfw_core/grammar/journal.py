@@ -3,6 +3,9 @@
     - [time] **kind** [tags]: summary <!-- ijfw id=.. session=.. confidence=.. sum=.. -->
       body
 
+A decision or preference stands in knowledge.md; its record here is a line of the timeline, marked
+with `copy=knowledge` (`is_copy`), and no entry: what is taken out of knowledge.md is gone.
+
 The right-most comment counts; a `<` or `>` of a value is escaped in it, so that nothing ends it
 early. Every other line is a foreign block and kept as it is. Lines of the Node implementation have
 no comment: where they have the head of a record with one of the four kinds they are read as the
@@ -26,6 +29,7 @@ _HEAD = re.compile(r"- \[([^\]\n]*)\] \*\*([A-Za-z][A-Za-z0-9_-]{0,63})\*\* ?")
 _TIME = re.compile(r"[^\]\n\r]+\Z")
 _OPEN = " <!-- ijfw "
 _CLOSE = " -->"
+COPY = ("copy", "knowledge")  # of a record whose entry stands in knowledge.md
 _IN_HEAD = ("type", "summary", "stored", "tags")
 
 
@@ -103,6 +107,11 @@ def is_foreign(block: str) -> bool:
     """Whether we did not write this block: it has no comment of ours, and is never rewritten."""
     record = _record(block)
     return record is None or not record.meta
+
+
+def is_copy(entry: Entry) -> bool:
+    """Whether a record only tells that an entry was put into knowledge.md."""
+    return COPY in entry.extra and entry.tier == "journal"
 
 
 def render(entry: Entry) -> str:

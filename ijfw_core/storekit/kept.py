@@ -13,6 +13,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from ijfw_core.grammar.journal import is_copy
 from ijfw_hookspecs import Entry, Tier
 
 LARGEST = 16 << 20  # bytes of one file that are kept
@@ -71,6 +72,11 @@ class Kept(NamedTuple):
         return list(zip(names, map(self.raw, range(len(self.rows))), strict=True))
 
 
+def entries_of(rows: Iterable[Entry | None]) -> tuple[Entry, ...]:
+    """The entries among what the blocks of a file are read as; lines of the timeline are none."""
+    return tuple([one for one in rows if one is not None and not is_copy(one)])
+
+
 class Reader:
     """The entries of files, those of known bytes from memory."""
 
@@ -98,11 +104,11 @@ class Reader:
                 self._keep(key, again._replace(stamp=stamp))
                 return again.entries
         rows = list(whole())
-        found = tuple([one for _, one in rows if one is not None])
+        found = entries_of(one for _, one in rows)
         sizes = [len(raw.encode("utf-8", "surrogateescape")) for raw, _ in rows]
         fits = sum(sizes) == len(data) and not any(mark in data for mark in _MARK_BYTES)
-        if rows and fits and _own_ids(found):
-            owners = [one for _, one in rows]
+        owners = [one for _, one in rows]
+        if rows and fits and _own_ids([one for one in owners if one is not None]):
             ends = array("Q", accumulate(sizes))
             self._keep(key, Kept(grammar, data, owners, ends, found, _places(owners), stamp))
         else:
@@ -153,7 +159,7 @@ def _changed(known: Kept, key: Key, data: bytes) -> Kept | None:
     if places is None:
         return None
     rows = [*known.rows[:first], *fresh, *known.rows[last + 1 :]]
-    found = tuple([one for one in rows if one is not None])
+    found = entries_of(rows)
     sizes = [len(raw.encode("utf-8", "surrogateescape")) for raw in raws]
     middle = [start + end for end in accumulate(sizes)]
     rest = [end + moved for end in ends[last + 1 :]]

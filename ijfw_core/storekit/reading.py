@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from ijfw_core.grammar import EPOCH, entry, hand_id, journal, topic
-from ijfw_core.storekit.kept import LARGEST, Kept, Reader, Row, Stamp
+from ijfw_core.storekit.kept import LARGEST, Kept, Reader, Row, Stamp, entries_of
 from ijfw_core.text import cap, digest, one_line
 from ijfw_hookspecs import Entry, Tier
 
@@ -150,7 +150,7 @@ class Files:
         data, stamp = _small(self.base(tier), path)
         if data is None:
             rows = self._rows(tier, path, grammar)
-            return tuple([one for _, one in rows if one is not None])
+            return entries_of(one for _, one in rows)
         key = self.base(tier), tier, path
         whole = partial(self._rows, tier, path, grammar, data)
         return self._reader.entries(key, data, grammar, whole, stamp)

@@ -166,9 +166,14 @@ def test_of_one_id_in_two_tiers_the_first_tiers_is_shown(place: Any, ids: Ids) -
     ).id
     assert ids(project, "row level security") == [name]
     text = place.knowledge.read_text()
+    team = project.roots.team / "decisions.md"
+    team.parent.mkdir()
+    team.write_text(text.replace("row level security", "logical replication"))
+    assert ids(project, "replication") == []
     place.knowledge.write_text("")
-    assert ids(project, "Postgres") == [name], "the line in the journal"
-    assert ids(project, "security") == []
+    assert ids(project, "replication") == [name]
+    team.unlink()
+    assert ids(project, "Postgres") == [], "the line in the journal is no memory"
     place.knowledge.write_text(text)
     assert ids(project, "security") == [name]
     assert dump(place.index) == rebuilt(place)

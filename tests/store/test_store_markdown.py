@@ -154,8 +154,41 @@ def test_an_edit_by_hand_makes_an_entry_the_persons_for_ever(made: Made) -> None
 def test_a_decision_is_listed_once(made: Made) -> None:
     carry_out(made, made.store.plan(Change(op="create", entry=an_entry())).edits)
     assert [e.tier for e in listed(made, "journal", "knowledge")] == ["knowledge"]
-    (line,) = listed(made, "journal")
-    assert (line.summary, line.content, line.origin) == (an_entry().summary, "", "auto")
+    assert listed(made, "journal") == []
+    (line,) = (made.base("journal") / "project-journal.md").read_text().splitlines()
+    assert an_entry().summary in line
+    assert line.endswith(" copy=knowledge -->")
+
+
+@pytest.mark.parametrize("read_before", [True, False])
+def test_a_decision_that_a_person_takes_out_is_not_found_in_the_journal(
+    made: Made, read_before: bool
+) -> None:
+    """Its line of the timeline stays, and is no memory: neither of what was read before the edit,
+    nor of what is read anew, nor of what an index asks."""
+    others = [an_entry(id="01K0OTHER", summary="stays", kind="observation"), an_entry()]
+    for one in others:
+        carry_out(made, made.store.plan(Change(op="create", entry=one)).edits)
+    store = made.store
+    assert isinstance(store, MarkdownStore)
+    if read_before:
+        assert len(listed(made, "knowledge", "journal")) == 2
+    (made.base("knowledge") / "knowledge.md").write_text("# mine\n")
+    tail = made.base("journal") / "project-journal.md"
+    tail.write_text(tail.read_text() + "\n")
+    assert [one.id for one in listed(made, "knowledge", "journal")][-1:] == ["01K0OTHER"]
+    for known in ({}, {"01K0OTHER": listed(made, "journal")[0].digest}):
+        assert [row[0] for row in store.changed("journal", known)] == ["01K0OTHER"]
+    blocks = made.store.blocks("project-journal.md", tail.read_text())
+    assert an_entry().id in [name for name, _ in blocks], "undo and forget reach it"
+
+
+def test_a_decision_that_was_archived_is_not_found_in_the_journal(made: Made) -> None:
+    carry_out(made, made.store.plan(Change(op="create", entry=an_entry())).edits)
+    (found,) = listed(made, "knowledge")
+    away = Change(op="archive", target=found.id, base=found.digest, plugin="user")
+    carry_out(made, made.store.plan(away).edits)
+    assert listed(made, "knowledge", "journal") == []
 
 
 def test_entries_without_id_get_one_when_they_are_rewritten(made: Made) -> None:

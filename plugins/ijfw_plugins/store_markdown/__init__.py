@@ -1,7 +1,7 @@
 """The built-in store: memory as markdown files that a person can read, edit, diff and share.
 
     memory/knowledge.md          decisions, preferences, promoted patterns
-    memory/project-journal.md    patterns and observations, and a line for each decision
+    memory/project-journal.md    patterns and observations, and a line for each decision, no entry
     memory/handoff.md            where the last session of each branch stopped
     memory/auto-proposed/        one staged entry or proposal a file
     team/*.md                    of the checkout, shared by git

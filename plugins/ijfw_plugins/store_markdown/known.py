@@ -131,6 +131,8 @@ def _rows(pieces: Iterator[_Piece], tier: Tier, path: str, grammar: _Grammar) ->
                 if nth == 0 and tier != "journal" and document(piece.raw, tier, path):
                     raise _UnusualError
                 continue
+            if journal.is_copy(found):
+                continue
             row = (found.id, found.digest, found)
         if row[0].startswith("h-") or row[0] in seen:
             raise _UnusualError

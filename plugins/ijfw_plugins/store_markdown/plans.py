@@ -20,8 +20,8 @@ class Planner(SharedPlanner):
         if wanted.tier == "journal" or wanted.kind in ("pattern", "observation"):
             return self._recorded(wanted)
         line = replace(
-            wanted, content="", why="", how_to_apply="", facts=(), seen=(), extra=()
-        )  # fmt: skip
+            wanted, content="", why="", how_to_apply="", facts=(), seen=(), extra=(journal.COPY,)
+        )
         return (*self.inserted("knowledge", KNOWLEDGE, wanted), *self._recorded(line))
 
     def promoted(self, old: Block, wanted: Entry, plugin: str) -> tuple[Edit, ...]:
