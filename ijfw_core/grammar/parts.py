@@ -11,6 +11,7 @@ The marks tell which entry a part came from, so that the part can be taken out a
 import re
 
 _MARK_LINE = re.compile(r"^(?=\\*<!-- /?ijfw )", re.M)
+_MARK = re.compile(r"<!-- (/?)ijfw addendum id=(\S+)( [^\n]*)?-->\Z")
 
 
 def add(content: str, part_id: str, title: str, text: str, note: str = "") -> str:
@@ -40,3 +41,20 @@ def drop(content: str, part_id: str) -> str:
     if opening is None or end < 0:
         return content
     return content[: opening.start()].removesuffix("\n\n") + content[end + len(close) :]
+
+
+def plain(content: str) -> str:
+    """`content` as a reader wants it: without what a merge took over, and addenda without marks."""
+    if "<!-- ijfw addendum" not in content:
+        return content
+    kept: list[str] = []
+    inside = ""  # id of the historical part that the lines stand in
+    for line in content.split("\n"):
+        mark = _MARK.match(line) if line.endswith("-->") else None
+        if mark is None:
+            kept += [] if inside else [line]
+        elif mark[1]:
+            inside = "" if mark[2] == inside else inside
+        elif not inside and "kind=historical" in (mark[3] or "").split():
+            inside = mark[2]
+    return "\n".join(kept).rstrip("\n")

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from ijfw_core.errors import IjfwError
+from ijfw_core.grammar import parts
 from ijfw_core.live import consent, greeting
 from ijfw_core.pipeline.redaction import WITHHELD
 from ijfw_core.project import Project
@@ -221,7 +222,7 @@ def _section(entry: Entry) -> str:
 
 
 def _line(entry: Entry, most: int) -> str:
-    summary, content = one_line(entry.summary), one_line(entry.content)
+    summary, content = one_line(entry.summary), one_line(parts.plain(entry.content))
     text = summary
     if content and content.casefold() not in summary.casefold():
         more = content.removeprefix(summary).lstrip(" .:")

@@ -27,3 +27,17 @@ def test_two_parts_are_apart() -> None:
     whole = parts.add(parts.add("text", "x", "One", "first"), "xx", "Two", "second")
     assert "first" not in parts.drop(whole, "x")
     assert "second" in parts.drop(whole, "x")
+
+
+def test_a_reader_sees_no_marks_and_nothing_that_a_merge_took_over() -> None:
+    whole = parts.add("text", "x", "Addendum", "more", "at=now")
+    whole = parts.add(whole, "y", "Historical", f"old\n{whole}", "at=now kind=historical")
+    told = parts.plain(parts.add(whole, "z", "Addendum", "last"))
+    assert "<!--" not in told
+    assert "old" not in told
+    assert [word for word in told.split() if word in ("text", "more", "last")] == [
+        "text",
+        "more",
+        "last",
+    ]
+    assert parts.plain("<!-- mine -->\n\n") == "<!-- mine -->\n\n"

@@ -14,7 +14,9 @@ from ijfw_core.cli.group import ijfw
 from ijfw_core.live import consent, greeting
 from ijfw_core.project import Project
 from ijfw_core.recall import prelude
-from ijfw_core.text import MARK_CLOSE, MARK_OPEN
+from ijfw_core.storage.writer import Run
+from ijfw_core.text import MARK_CLOSE, MARK_OPEN, new_id
+from ijfw_hookspecs import Change
 
 Keep = Callable[..., str]
 
@@ -124,6 +126,21 @@ def test_the_same_words_in_two_places_are_told_once(project: Project, keep: Keep
     keep("use pytest, not unittest", "preference")
     keep("Use pytest, not  unittest", "preference", tier="journal")
     assert told(project).lower().count("use pytest") == 1
+
+
+def test_what_a_merge_took_over_is_not_told(project: Project, keep: Keep) -> None:
+    old = keep("cache pages for an hour")
+    new = keep("cache pages for ten minutes")
+    held = {one.id: one for one in project.memory.entries()}
+    merge = Change(op="merge", target=old, entry=held[new], base=held[old].digest, plugin="test")
+    run = Run(id=new_id(project.now), kind="dream", at=project.now)
+    (done,) = project.writer.apply(run, [merge])
+    assert done.status == "written", done
+    project.memory.refresh()
+    text = prelude.build(project).text
+    assert "ten minutes" in text
+    assert "an hour" not in text
+    assert "addendum" not in text
 
 
 def test_an_entry_cannot_end_our_marks_or_fake_a_line(project: Project, keep: Keep) -> None:
