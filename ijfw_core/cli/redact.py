@@ -13,7 +13,8 @@ import click
 from ijfw_core.cli.output import emit_json, json_option, report_errors, say, table, warn
 from ijfw_core.errors import UsageError
 
-BLOCK = 1 << 20  # bytes of a file that are scanned at once
+BLOCK = 1 << 18  # bytes of a file that are scanned at once: a redactor may take 10 s for them
+PRECOMPILED = "run/precompiled"  # below the user's folder
 SHARED = 8 << 10  # bytes two blocks share
 
 
@@ -140,7 +141,10 @@ class Finding(NamedTuple):
 @click.pass_context
 @report_errors
 def audit(ctx: click.Context, secrets: bool, as_json: bool) -> None:
-    """Look for secrets in everything of ours on disk. Exit status 1 if there is one."""
+    """Look for secrets in everything of ours on disk. Exit status 1 if there is one.
+
+    The compiled rules of redactors are left out: they are code, and hold what they look for.
+    """
     if not secrets:
         raise UsageError("say what to audit: ijfw audit --secrets")
     redactor, where = _redactor(ctx)
@@ -172,8 +176,11 @@ def audit(ctx: click.Context, secrets: bool, as_json: bool) -> None:
 
 
 def _files(where: Any) -> Iterator[Path]:
-    """Every file of ours: the project's folder, its team folder, the user's own folder."""
-    seen: set[Path] = set()
+    """Every file of ours: the project's folder, its team folder, the user's own folder.
+
+    Not the compiled rules: they are code, and hold what they look for.
+    """
+    seen: set[Path] = {where.home / PRECOMPILED}
     for root in (where.folder, where.team, where.home):
         for folder, _, names in os.walk(root, followlinks=False):
             for name in sorted(names):

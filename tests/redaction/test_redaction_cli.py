@@ -78,6 +78,8 @@ def test_audit_finds_secrets_in_texts_names_and_databases(
     logs = tmp_path / "home" / ".ijfw" / "logs"
     logs.mkdir(parents=True)
     (ours / "memory" / "knowledge.md").write_text("fine\n")
+    (logs.parent / "run").mkdir()
+    (logs.parent / "run" / "precompiled").write_text(f"rules that look for {secret}\n")
     clean = run("audit", "--secrets")
     assert clean.exit_code == 0, clean.output
     (ours / "memory" / "_archive" / "old.md").write_text(f"one\ntwo {secret}\n")
