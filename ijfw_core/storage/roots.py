@@ -11,7 +11,7 @@ from ijfw_core.errors import RefusedError
 from ijfw_core.storage import files
 
 FOLDER = ".ijfw"
-_IGNORE = "*\n!.gitignore\n!team/\n!team/**\n"
+_IGNORE = "*\n!team/\n!team/**\n"  # itself, too: `git clean` leaves it where it is
 _TRACK = _IGNORE + "!memory/\n!memory/**\n"
 _FORBIDDEN = frozenset(
     {".ssh", ".aws", ".gnupg", ".forge-secrets", ".azure", ".kube", ".password-store"}

@@ -192,11 +192,10 @@ def test_prepare_makes_private_folders_and_lets_only_team_through(
     for path in ("team/knowledge.md", "memory/knowledge.md", "config.toml"):
         (found.folder / path).parent.mkdir(exist_ok=True)
         (found.folder / path).write_text("x")
-    assert seen_by_git(repo) == {".ijfw/.gitignore", ".ijfw/team/knowledge.md"}
+    assert seen_by_git(repo) == {".ijfw/team/knowledge.md"}
     roots.prepare(found, track=True)
     roots.prepare(found)
     assert seen_by_git(repo) == {
-        ".ijfw/.gitignore",
         ".ijfw/team/knowledge.md",
         ".ijfw/memory/knowledge.md",
     }
