@@ -280,8 +280,15 @@ def _base(base: Path, *, create: bool) -> int:
     except FileNotFoundError:
         if not create:
             raise
-    base.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _make_private(base)
     return _refusing(base, enter)
+
+
+def _make_private(folder: Path) -> None:
+    """Make a folder and what is missing above it, for the owner alone."""
+    for one in (*reversed(folder.parents), folder):
+        if not one.is_dir():
+            one.mkdir(mode=0o700, exist_ok=True)
 
 
 def _enter(fd: int, part: str, path: Path, *, create: bool) -> int:

@@ -236,3 +236,11 @@ def test_what_is_acknowledged_was_synced_in_this_order(
     arguments = () if action == "remove" else ("new\n",)
     getattr(files, action.split()[0])(path, *arguments)
     assert calls == order
+
+
+def test_every_folder_that_is_missing_is_made_for_the_owner_alone(tmp_path: Path) -> None:
+    base = tmp_path / "home" / "memory" / "global"
+    with files.lock(base / ".lock"):
+        pass
+    for folder in (base, base.parent, base.parent.parent):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700, folder
