@@ -105,8 +105,9 @@ def forget(home: Path, name: str) -> None:
 
 
 def may_see_raw(hooks: tuple[str, ...] | None) -> bool:
-    """Whether a plugin with these hooks sees raw text; yes where one is unknown or misspelt."""
-    return hooks is None or not set(hooks) <= set(SPECS) - RAW
+    """Whether a plugin with these hooks sees raw text, itself or by the adapter that it registers;
+    yes where one is unknown or misspelt."""
+    return hooks is None or not set(hooks) <= set(SPECS) - RAW - {"platform_adapter"}
 
 
 def _row(found: Found, hooks: tuple[str, ...] | None, status: Status, reason: str) -> PluginInfo:

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ijfw_core.cli.group import ijfw as group
+from ijfw_core.loading import inventory
 
 SCRIPT = "import sys; from ijfw_core.cli import main; sys.argv[0] = 'ijfw'; main()"
 FIELDS = ["name", "version", "distribution", "hooks", "sees_raw", "status", "reason"]
@@ -245,3 +246,10 @@ def test_works_where_no_memory_may_be(
 )
 def test_help_has_an_example(command: list[str]) -> None:
     assert "Example: ijfw" in ijfw(*command, "--help").stdout
+
+
+def test_an_adapter_is_said_to_see_raw_text() -> None:
+    """It parses payloads and transcripts before anything is redacted."""
+    assert inventory.may_see_raw(("platform_adapter",))
+    assert inventory.may_see_raw(("redact", "notify"))
+    assert not inventory.may_see_raw(("notify", "classify", "store"))
