@@ -224,18 +224,20 @@ def find(project: Project, name: str) -> Entry:
 
 
 def matching(project: Project, pattern: str) -> list[Entry]:
-    """Entries whose id is `pattern`, or whose text holds it in any case, staged ones too."""
+    """Entries whose id is `pattern`, or whose text holds it in any case, staged ones too, and those
+    that memory has no more while ledger and archive still hold them."""
+    from ijfw_core.storage import forget
+
     try:
         return [find(project, pattern)]
     except NotFoundError:
         pass
     needle = re.compile(re.escape(pattern), re.I)
     own: tuple[Tier, ...] = ("knowledge", "journal", "handoff", "staged", "global")
-    return [
-        entry
-        for entry in project.memory.entries(*own)
-        if needle.search("\n".join((entry.summary, entry.content, entry.why, *entry.tags)))
-    ]
+    every = list(project.memory.entries(*own))
+    live = {entry.id for entry in every}
+    found = [entry for entry in every if forget.holds(entry, needle)]
+    return found + forget.buried(project.roots, pattern, live)
 
 
 def history(project: Project, entry: Entry) -> list[Lesson]:

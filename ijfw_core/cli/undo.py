@@ -1,5 +1,6 @@
 """`ijfw memory revert` and `ijfw memory forget`."""
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -33,7 +34,10 @@ def forget(ctx: click.Context, pattern: str, yes: bool, as_json: bool) -> None:
     project = project_of(ctx)
     entries = service.matching(project, pattern)
     if not entries:
-        raise NotFoundError(f"nothing holds {pattern!r}; nothing was removed")
+        needle = re.compile(re.escape(pattern), re.I)
+        team = any(forgetting.holds(one, needle) for one in project.memory.entries("team"))
+        hint = ". The team's does: ijfw memory unshare ID, or edit .ijfw/team" if team else ""
+        raise NotFoundError(f"nothing of yours holds {pattern!r}; nothing was removed{hint}")
     if not yes:
         for entry in entries:
             warn(f"  {entry.id} {entry.summary}")
@@ -112,11 +116,14 @@ def _tell(report: "RevertReport", dry_run: bool) -> None:
     if report.refused:
         say("Refused: a later run builds on this. Undo that first, or use --cascade.")
     elif dry_run:
-        say(f"Would undo {len(report.changes)} blocks; nothing was written.")
+        say(f"Would undo {_blocks(report)}; nothing was written.")
     else:
         say(
-            f"Undid {len(report.changes)} blocks. Take it back: "
-            f"ijfw memory revert --run {report.run}"
+            f"Undid {_blocks(report)}. Take it back: ijfw memory revert --run {report.run}"
             if report.run
             else "Nothing to undo."
         )
+
+
+def _blocks(report: "RevertReport") -> str:
+    return f"{len(report.changes)} block{'s' * (len(report.changes) != 1)}"

@@ -7,7 +7,7 @@ The ids are noted in `run/forget.json` first, so that a killed run is finished b
 
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,12 +15,14 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ijfw_core.grammar import entry, journal, lessons, parts, topic
+from ijfw_core.grammar import EPOCH, entry, journal, lessons, parts, topic
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.storage import files, ledger
 from ijfw_core.storage.ledger import Record
+from ijfw_core.storage.roots import Roots
 from ijfw_core.storage.writer import Run, Writer
-from ijfw_core.text import digest, new_id
+from ijfw_core.text import digest, new_id, one_line
+from ijfw_hookspecs import Entry
 
 _SPOOLS = (".session-signals.jsonl", ".session-feedback.jsonl")
 _KEY = re.compile(r"\bkey(?:: |=)([0-9a-f]{12})\b")
@@ -62,6 +64,40 @@ def forget(writer: Writer, ids: Sequence[str], *, team: bool = False) -> Forgott
         done = _Forgetting(writer, tuple(wanted), team).run()
         files.remove(pending)
         return done
+
+
+def buried(roots: Roots, pattern: str, live: Collection[str]) -> list[Entry]:
+    """Entries of the ledger that memory has no more: undone, archived, or taken out by hand.
+
+    Args:
+        roots: of the project.
+        pattern: the id of an entry, or what its text holds in any case.
+        live: ids of the entries that memory has.
+
+    Returns each once, as it was last.
+    """
+    needle = re.compile(re.escape(pattern), re.I)
+    found: dict[str, Entry] = {}
+    for record in ledger.read(roots):
+        for raw in (record.before, record.after):
+            if not raw or not record.entry or record.entry in live:
+                continue
+            if record.entry == pattern or (needle.search(raw) and holds(_read(raw), needle)):
+                found[record.entry] = replace(_read(raw), id=record.entry)
+    return list(found.values())
+
+
+def holds(entry: Entry, needle: re.Pattern[str]) -> bool:
+    """Whether the text of an entry holds what is looked for."""
+    texts = (entry.summary, entry.content, entry.why, *entry.tags)
+    return needle.search("\n".join(texts)) is not None
+
+
+def _read(raw: str) -> Entry:
+    """The entry in a block of any layout; a block that is none counts as all summary."""
+    every = (grammar.parse(raw) for grammar in (entry, journal, topic))
+    whole = Entry(id="", kind="observation", summary=one_line(raw), stored=EPOCH)
+    return next((one for one in every if one is not None), whole)
 
 
 def _ids_of(text: str) -> list[str]:

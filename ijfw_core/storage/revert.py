@@ -101,20 +101,21 @@ def runs(roots: Roots) -> list[RunInfo]:
 def resolve(roots: Roots, *, session: str = "", dream: str = "", run: str = "") -> list[str]:
     """The runs of a session, the passes of a dream, or one run, oldest first.
 
-    Raises NotFoundError where there is none.
+    The start of an id is enough, where no other begins so. Raises NotFoundError where there is
+    none, or several.
     """
-    found = [
-        info.run
-        for info in runs(roots)
-        if (run and info.run == run)
-        or (dream and dream in (info.parent, info.run))
-        or (session and info.session == session and info.kind != "revert")
-    ]
-    if not found:
-        raise NotFoundError(
-            f"no run of {session or dream or run!r}. See: ijfw memory revert --list"
-        )
-    return found
+    named: dict[str, list[str]] = {}
+    for info in runs(roots):
+        own = (info.session,) if session else {info.parent, info.run} if dream else (info.run,)
+        for name in own:
+            if name and not (session and info.kind == "revert"):
+                named.setdefault(name, []).append(info.run)
+    wanted = session or dream or run
+    meant = [wanted] if wanted in named else [name for name in named if name.startswith(wanted)]
+    if len(meant) != 1 or not wanted:
+        what = f"{len(meant)} ids begin with {wanted!r}" if meant else f"no run of {wanted!r}"
+        raise NotFoundError(f"{what}. See: ijfw memory revert --list")
+    return named[meant[0]]
 
 
 def plan(writer: Writer, run_ids: Sequence[str], *, cascade: bool = False) -> RevertReport:

@@ -137,6 +137,44 @@ def test_forget_removes_every_byte(run: Run, tmp_path: Path) -> None:
     assert [entry["id"] for entry in listed] == [kept["id"]]
 
 
+@pytest.mark.parametrize("way", ["undone", "by hand"])
+@pytest.mark.parametrize("named", ["id", "text"])
+def test_forget_reaches_what_memory_has_no_more(
+    run: Run, tmp_path: Path, way: str, named: str
+) -> None:
+    stored = answer(run("remember", "always greet the zanzibar cluster", "--json"))
+    kept = answer(run("remember", "never push on a Friday", "--json"))
+    if way == "undone":
+        undo = answer(run("memory", "show", stored["id"], "--json"))["undo"].split()[1:]
+        answer(run(*undo, "--json"))
+    else:
+        knowledge = tmp_path / "shop/.ijfw/memory/knowledge.md"
+        blocks = knowledge.read_text().split("---\ntype: preference\n")
+        del blocks[1]
+        knowledge.write_text("---\ntype: preference\n".join(blocks))
+        assert "zanzibar" not in knowledge.read_text()
+    listed = answer(run("memory", "list", "--json"))["entries"]
+    assert [entry["id"] for entry in listed] == [kept["id"]]
+    pattern = stored["id"] if named == "id" else "zanzibar"
+    assert answer(run("memory", "forget", pattern, "--yes", "--json")) == {
+        "forgotten": [stored["id"]]
+    }
+    for path in (tmp_path / "shop/.ijfw").rglob("*"):
+        assert not path.is_file() or b"zanzibar" not in path.read_bytes()
+    listed = answer(run("memory", "list", "--json"))["entries"]
+    assert [entry["id"] for entry in listed] == [kept["id"]]
+
+
+def test_the_start_of_an_id_is_enough_to_undo(run: Run) -> None:
+    stored = answer(run("remember", "never push on a Friday", "--json"))
+    run_id = answer(run("memory", "revert", "--list", "--json"))["runs"][0]["run"]
+    answer(run("memory", "revert", "--run", run_id[:-3], "--json"))
+    assert answer(run("memory", "list", "--json"))["entries"] == []
+    twice = run("memory", "revert", "--run", run_id[:3])
+    assert (twice.exit_code, "2 ids begin with" in twice.output) == (1, True)
+    assert run("memory", "show", stored["id"]).exit_code == 1
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
