@@ -165,6 +165,8 @@ def test_a_page_is_followed(page: str, tmp_path: Path) -> None:
         cwd=folder, env=env, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    for name in re.findall(r"wrote `(\.ijfw/[\w./-]+)`", (ROOT / page).read_text()):
+        assert (folder / name).is_file(), name
     for said in RUN[page]:
         assert said in done.stdout
     assert list(site.iterdir()) == []
