@@ -183,9 +183,12 @@ def last_sessions(place: Roots) -> list[Session]:
         records = ledger.read(place)
     except (OSError, IjfwError):
         records = []
+    handoffs = {record.group for record in records if record.tier == "handoff"}
     for record in reversed(records):
+        if record.group in handoffs:  # where a session stopped is no memory that it left
+            continue
         if record.kind == "session" and record.session not in found:
-            groups = {r.group for r in records if r.session == record.session}
+            groups = {r.group for r in records if r.session == record.session} - handoffs
             line = f"{len(groups)} change{'' if len(groups) == 1 else 's'} of memory"
             at = format_time(record.at.replace(microsecond=0))
             found[record.session] = Session(session=record.session, at=at, line=line)

@@ -1,5 +1,6 @@
 """Where a session stopped, out of its events."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -7,6 +8,7 @@ from typing import Any, Literal
 import pytest
 from msgspec.structs import replace
 
+from ijfw_core.install import status
 from ijfw_core.pipeline import gate
 from ijfw_core.project import Project
 from ijfw_core.recall import handoff
@@ -214,3 +216,15 @@ def test_a_branch_is_read_without_git(tmp_path: Path, text: str, wanted: str) ->
     (tree / ".git").write_text(f"gitdir: {tmp_path / '.git'}\n")
     assert handoff.branch_of(tree) == wanted
     assert handoff.branch_of(tmp_path / "none") == ""
+
+
+def test_status_tells_of_sessions_that_left_memories(
+    project: Project, keep: Callable[..., str]
+) -> None:
+    """Where a session stopped is none: who only asked something left nothing."""
+    assert handoff.keep(project, "s-2", trail_of(event("prompt", text="what is a pager?")), ())
+    assert handoff.keep(project, "s-3", trail_of(event("prompt", text="and a cursor?")), ())
+    assert status.last_sessions(project.roots) == []
+    keep("cache pages for ten minutes")
+    (told,) = status.last_sessions(project.roots)
+    assert (told.session, told.line) == ("s-1", "1 change of memory")
