@@ -64,9 +64,10 @@ def key_status(provider: str, as_json: bool) -> None:
     elif found.present:
         say(f"{provider}: a key is in the {found.place}.")
     else:
-        problem = f" ({found.problem})" if found.problem else ""
-        say(f"{provider}: no key{problem}. Store one: ijfw keys set {provider}, "
-            f"or set {found.variable} in the environment.")  # fmt: skip
+        ways = "" if found.problem else f"Store one: ijfw keys set {provider}, or set "
+        problem = f", and {found.problem.rstrip('.')}" if found.problem else ""
+        say(f"{provider}: no key{problem}. "
+            f"{ways or 'Set '}{found.variable} in the environment.")  # fmt: skip
     if not found.present:
         raise SystemExit(1)
 

@@ -190,6 +190,9 @@ def audit(ctx: click.Context, session: str, as_json: bool) -> None:
     if as_json:
         emit_json({"entries": entries, "log": log})
         return
+    if not log and not entries:
+        say("Nothing was written automatically" + (" in that session." if session else " yet."))
+        return
     print_entries(entries)
     say(f"{len(entries)} automatic memories; {len(log)} lines in LESSONS.md, the last of them:")
     for line in log[-10:]:

@@ -132,7 +132,7 @@ def uninstall(
     folders = deleting.private_folders(opened.home, opened.here) if purge else []
     doomed = [str(folder) for folder in (*folders, *([opened.home] if purge else []))]
     if not as_json:
-        show(opened, plan.edits, [f"deleted for good: {path}" for path in doomed])
+        show(opened, plan.edits, [f"to be deleted for good: {path}" for path in doomed])
     left: list[str] = []
     stub = ""
     if not dry_run:

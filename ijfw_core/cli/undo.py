@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def forget(ctx: click.Context, pattern: str, yes: bool, as_json: bool) -> None:
     """Remove memories for good: by id, or every one whose text holds PATTERN.
 
-    This is the one deletion there is: files, archive, ledger, spool and index. What was forgotten
-    is not learned again.
+    This is the one deletion there is: files, archive, ledger, spool and index, also of what was
+    undone or taken out by hand before. What was forgotten is not learned again.
     """
     from ijfw_core import service
     from ijfw_core.errors import NotFoundError

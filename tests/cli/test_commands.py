@@ -70,6 +70,7 @@ def run_click_help() -> str:
 
 
 def test_store_list_show_search_and_audit(run: Run) -> None:
+    assert run("memory", "audit").stdout == "Nothing was written automatically yet.\n"
     stored = answer(
         run("memory", "store", "--kind", "decision", "--summary", "use Postgres 16", "--why",
             "two teams know it", "--tags", "db, infra", "--json")

@@ -175,7 +175,7 @@ def test_without_a_keyring_the_command_says_what_to_do(tmp_path: Path) -> None:
     assert key not in failed.stderr
     status = run(tmp_path, "status", "anthropic", backend="keyring.backends.fail.Keyring")
     assert status.returncode == 1
-    assert "ANTHROPIC_API_KEY" in status.stdout
+    assert status.stdout.endswith("answers. Set ANTHROPIC_API_KEY in the environment.\n")
 
 
 def test_a_wrong_name_is_wrong_usage(tmp_path: Path) -> None:

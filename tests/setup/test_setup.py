@@ -231,6 +231,7 @@ def test_uninstall_keeps_memory_and_purge_deletes_it(computer: Any, tree: Any) -
 
     refused = computer.run("uninstall", "--purge")
     assert refused.code == 2
+    assert "to be deleted for good" in refused.err
     assert tree(computer.project / ".ijfw/memory") == kept
     shown = computer.ok("uninstall", "--purge", "--dry-run", "--json").json
     assert shown["purged"] == []
