@@ -59,9 +59,8 @@ def project(what: Examined) -> Iterator[Check]:
     yield Check(name="consent", ok=True, detail=f"{place.project}: {said[answer]}", fix=fix)
     if place.folder.is_dir():
         yield _folder("memory", place.folder)
-        names = ("spool.lock", "drain.lock")
-        locks = [place.folder / ".lock", *(place.folder / "run" / name for name in names)]
-        yield from _locks(locks)
+        yield from _locks([place.folder / ".lock", place.folder / "run" / "spool.lock"])
+        yield from _worker(sessions.worker_lock(place))
         if not configuration.load(place, what.env).git.track:
             yield from _tracked(place)
 
@@ -225,6 +224,18 @@ def _locks(paths: list[Path]) -> Iterator[Check]:
                 detail=f"a process holds {path} for more than {LOCK_SECONDS:.0f} s",
                 fix=f"see which: fuser -v {shlex.quote(str(path))}; end it if it hangs",
             )
+
+
+def _worker(lock: Path) -> Iterator[Check]:
+    """The session worker holds its lock as long as it works, and ends by itself."""
+    if not lock.exists():
+        return
+    try:
+        with files.lock(lock, 0):
+            pass
+    except LockTimeoutError:
+        detail = "sessions are being concluded now; what they left comes when that is done"
+        yield Check(name="worker", ok=True, detail=detail, fix="")
 
 
 def _late(place: Roots) -> int:

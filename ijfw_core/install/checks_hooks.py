@@ -1,6 +1,7 @@
 """What doctor checks of hooks: the lines in an agent's settings, a real run, and traces of use."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -65,11 +66,19 @@ def errors(what: Examined) -> Iterator[Check]:
         yield Check(
             name="hook errors",
             ok=False,
-            detail=f"{len(recent)} in the last day, the last one: {recent[-1]}",
+            detail=f"{len(recent)} in the last day, the last one: {_in_words(recent[-1])}",
             fix=f"mend the cause, then: rm {what.home / 'run' / 'hook-errors'}",
         )
     elif (what.home / "run").is_dir():
         yield Check(name="hook errors", ok=True, detail="none in the last day")
+
+
+def _in_words(fault: str) -> str:
+    """A line of the log with the system's word for an error in the place of its number."""
+    number = re.match(r"\w+\(([0-9]{1,3})\)", fault)
+    return (
+        fault.replace(f"({number[1]})", f" ({os.strerror(int(number[1]))})", 1) if number else fault
+    )
 
 
 def _platform(what: Examined, adapter: GuardedAdapter, place: Place) -> Iterator[Check]:

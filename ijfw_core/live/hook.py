@@ -449,7 +449,9 @@ def complain(home: bytes, error: BaseException) -> None:
         while at is not None and at.tb_next is not None:
             at = at.tb_next
         place = f"{at.tb_frame.f_code.co_filename}:{at.tb_lineno}" if at is not None else "-"
-        line = f"{int(time.time())} {type(error).__name__} {place}\n".encode("utf-8", "replace")
+        number = getattr(error, "errno", None)  # of the system: a full disk, no permission
+        what = f"{type(error).__name__}({number})" if number else type(error).__name__
+        line = f"{int(time.time())} {what} {place}\n".encode("utf-8", "replace")
         flags = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW
         fd = posix.open(home + b"/run/hook-errors", flags, 0o600)
         if posix.fstat(fd).st_size < QUIET:

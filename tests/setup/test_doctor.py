@@ -159,6 +159,8 @@ def test_an_error_that_a_hook_left(ready: Any) -> None:
     line = f"{int(time.time())} OSError /x/capture.py:12\n"
     (ready.ours / "run/hook-errors").write_text(line)
     assert "capture.py:12" in ready.findings("hook errors")["hook errors"]["detail"]
+    (ready.ours / "run/hook-errors").write_text(line.replace("OSError", "OSError(28)"))
+    assert "No space left" in ready.findings("hook errors")["hook errors"]["detail"]
     old = f"{int(time.time()) - 90000} OSError /x/capture.py:12\n"
     (ready.ours / "run/hook-errors").write_text(old)
     assert ready.findings("hook errors") == {}
@@ -222,6 +224,17 @@ def test_a_lock_that_hangs(ready: Any) -> None:
     finally:
         os.close(fd)
     assert ready.findings("project") == {}
+
+
+def test_a_worker_at_work_is_no_fault(ready: Any) -> None:
+    path = ready.project / ".ijfw/run/drain.lock"
+    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        checks = {check["name"]: check for check in ready.ok("doctor", "--json").json["checks"]}
+        assert (checks["worker"]["ok"], checks["worker"]["fix"]) == (True, "")
+    finally:
+        os.close(fd)
 
 
 def test_a_session_that_nobody_concluded(ready: Any) -> None:
