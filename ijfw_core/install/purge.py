@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ijfw_core.install.setup import RECORD
 from ijfw_core.live import consent, drain, sessions
+from ijfw_core.loading import trust
 from ijfw_core.storage import files
 from ijfw_core.storage.roots import Roots
 
@@ -23,6 +24,7 @@ _OF_USER = (
     *("memory", "run", "logs", "config.toml", ".config.toml.lock", "projects.toml"),
     *(
         ".projects.toml.lock",
+        "ijfw_child.py",
         "ijfw_hook.py",
         "ijfw_recall.py",
         "__pycache__",
@@ -37,7 +39,7 @@ _OF_USER = (
 def private_folders(home: Path, here: Roots | None) -> list[Path]:
     """The private folders of every project that the user answered for, and of this one."""
     found = [here.folder] if here is not None else []
-    rows = consent.tables(home).get("consent", {}).values()
+    rows = trust.tables(home).get("consent", {}).values()
     named = (row.get("file") for row in rows if isinstance(row, dict))
     found += [Path(file).parent for file in named if isinstance(file, str)]
     mine = (p for p in dict.fromkeys(found) if p.is_dir() and not p.is_symlink())

@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 LIMIT = 4 << 20  # bytes of a payload; a larger one is torn, the transcript makes up for it
 PIPE = 1 << 20  # bytes that are read at once
 SECONDS = 2.0  # to wait for the payload
-ANSWER_SECONDS = 5.0  # for an answer that is not prebuilt
 RECALL_SECONDS = 0.1  # for what memory has to say to a prompt; then it says nothing
-CHILD_SECONDS = 30  # of CPU for the work that nobody waits for: a starved child is no hung one
-CHILD_LIFE = 300  # seconds by the clock: at its niceness, a busy machine starves it for minutes
 SILENT = 12 * 3600  # seconds after a question, where the platform gives no session id
 QUIET = 64 << 10  # a longer payload is looked at in full: the literals may stand in what was cut
 OFF = (b"", b"0", b"false", b"no", b"off")
@@ -248,7 +245,7 @@ def remind(call: Call, index: bytes, greeting: bytes) -> bytes:
         try:
             if frames and session and wanted:
                 limit(RECALL_SECONDS)
-                recall = beside()
+                recall = beside("recall")
                 if greeting:
                     recall.begin(call.home, index, session)
                 elif call.event in frames:
@@ -262,18 +259,17 @@ def remind(call: Call, index: bytes, greeting: bytes) -> bytes:
     return reply
 
 
-def beside() -> "Any":
-    """The module that looks into an index; it lies beside this one."""
+def beside(name: str) -> "Any":
+    """A module that few calls need, imported where they do; it lies beside this one."""
     if __name__ != "ijfw_hook":
-        from ijfw_core.live import prompt_recall
+        from ijfw_core.live import child, prompt_recall
 
-        return prompt_recall
+        return child if name == "child" else prompt_recall
     sys.path.insert(0, __file__.rpartition("/")[0])
     try:
-        import ijfw_recall  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]
+        return __import__("ijfw_" + name)
     finally:
         del sys.path[0]
-    return ijfw_recall
 
 
 def passed_over(platform: "Found", event: str, data: bytes) -> bool:
@@ -324,53 +320,6 @@ def share_lock(home: bytes) -> None:
         pass  # not to be made, or held: the event is captured without it
 
 
-def kernel(call: Call) -> "Any":
-    """Make our packages importable; the part of us that may import anything."""
-    posix.environ[b"IJFW_HOME"] = call.home
-    if call.manifest is not None and not call.manifest["site"]:
-        sys.path[:] = call.manifest["path"]
-        from ijfw_core.live import bundle
-
-        bundle.install(call.home, call.manifest)
-    else:
-        import site
-
-        site.main()
-    from ijfw_core.live import precompiled
-
-    precompiled.install(call.home)
-    from ijfw_core.live import capture
-
-    return capture
-
-
-def child(call: Call) -> None:
-    """Everything that the agent does not wait for."""
-    import gc
-
-    gc.disable()  # it lives too briefly for garbage to matter
-    posix.setpgid(0, 0)
-    posix.nice(19)
-    _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
-    _signal.setitimer(_signal.ITIMER_PROF, CHILD_SECONDS)
-    _signal.alarm(CHILD_LIFE)
-    work = kernel(call).work
-    work(call.platform, call.event, call.data, call.manifest, greeted=call.greeted)
-
-
-def spawn(call: Call) -> None:
-    """Do it in a new process where fork is refused; the payload goes through memory only."""
-    fd = posix.memfd_create("ijfw", 0)
-    rest = call.data
-    while rest:
-        rest = rest[posix.write(fd, rest) :]
-    posix.lseek(fd, 0, 0)
-    posix.dup2(fd, 0)
-    role = "greeted" if call.greeted else "child"
-    line = [sys.executable, "-I", "-S", sys.argv[0], call.platform, call.event, role]
-    posix.posix_spawn(sys.executable, line, posix.environ)
-
-
 def leave_to_child(call: Call) -> None:
     """Fork, and let the agent go on."""
     silence()
@@ -378,31 +327,15 @@ def leave_to_child(call: Call) -> None:
     try:
         pid = posix.fork()
     except OSError:
-        spawn(call)
+        beside("child").spawn(call)
         return
     if not pid:
-        child(call)
+        beside("child").work(call)
         return
     try:
         posix.setpgid(pid, pid)  # before we are gone: the agent may end our group then
     except OSError:
         pass
-
-
-def answer(call: Call) -> bytes:
-    """Make an answer that is not prebuilt, while the agent waits."""
-
-    def late(_number: int, _frame: object) -> None:
-        posix._exit(0)
-
-    _signal.signal(_signal.SIGALRM, late)
-    _signal.setitimer(_signal.ITIMER_REAL, ANSWER_SECONDS)
-    out = posix.dup(1)
-    posix.dup2(posix.open("/dev/null", posix.O_RDWR), 1)  # what plugins print is no answer
-    reply: bytes = kernel(call).answer(call.platform, call.event, call.data, call.manifest)
-    posix.dup2(out, 1)
-    _signal.setitimer(_signal.ITIMER_REAL, 0)
-    return reply
 
 
 def run(call: Call) -> None:
@@ -430,7 +363,7 @@ def run(call: Call) -> None:
         reply = prebuilt(call, project)
         if reply == b"" and state == "ask":
             return
-        greeting = answer(call) if reply is None else reply
+        greeting = beside("child").answer(call) if reply is None else reply
         write(greeting)
     elif skip or state == "ask":
         return
@@ -499,7 +432,7 @@ def main() -> None:
                 call.greeted = sys.argv[3] == "greeted"
                 silence()
                 share_lock(home)
-                child(call)
+                beside("child").work(call)
             else:
                 run(call)
     except BaseException as error:

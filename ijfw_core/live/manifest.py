@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ijfw_core.errors import IjfwError
-from ijfw_core.live import hook, precompiled, prompt_recall
+from ijfw_core.live import child, hook, precompiled, prompt_recall
 from ijfw_core.loading import config as configuration
 from ijfw_core.loading import guard, loader
 from ijfw_core.loading.config import Config
@@ -34,7 +34,8 @@ Ask the user once, in a sentence: may IJFW remember errors with their fixes, cor
 Then run what the user answers: `{command} consent yes`, `{command} consent no`, or `{command} consent ask` (ask again another time). Without an answer, do nothing."""  # noqa: E501
 
 
-MODULES = {"ijfw_hook.py": hook, "ijfw_recall.py": prompt_recall}  # put beside the hook's line
+# Put beside the hook's line; the one that imports the others comes last.
+MODULES = {"ijfw_child.py": child, "ijfw_recall.py": prompt_recall, "ijfw_hook.py": hook}
 PYTHON = "python"  # names the interpreter, for packages of agents that cannot know it
 SCRIPT = """import sys
 

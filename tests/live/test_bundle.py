@@ -23,10 +23,10 @@ CHILD = """
 import sys
 sys.argv[0] = {script!r}
 sys.path.insert(0, {home!r})
-import ijfw_hook
+import ijfw_child, ijfw_hook
 del sys.path[0]
 call = ijfw_hook.Call({home!r}.encode(), "claude-code", "UserPromptSubmit", b"")
-ijfw_hook.kernel(call)
+ijfw_child.kernel(call)
 import json
 loaders = {{name: type(getattr(module.__spec__, "loader", None)).__name__
            for name, module in sys.modules.items() if getattr(module, "__spec__", None)}}
