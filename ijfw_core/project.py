@@ -52,17 +52,17 @@ class Project:
     @cached_property
     def redactor(self) -> Redactor:
         """Removes secrets; counts what it removed since the project was opened."""
-        return Redactor(self.hooks, self._context("", _Nothing()))
+        return Redactor(self.hooks, self._context("", NoMemory()))
 
     @cached_property
     def store(self) -> Store:
         """The store that answered first; StoreClosedError where none did."""
-        return self.hooks.store(self._context("", _Nothing()))
+        return self.hooks.store(self._context("", NoMemory()))
 
     @cached_property
     def memory(self) -> MemoryView:
         """What is known, redacted."""
-        redactor = Redactor(self.hooks, self._context("", _Nothing()))
+        redactor = Redactor(self.hooks, self._context("", NoMemory()))
         return MemoryView(self.store, redactor, with_global=self.config.recall.global_memory)
 
     @cached_property
@@ -87,7 +87,7 @@ class Project:
         if any(texts) and self.redactor.remembers:
             self.redactor.foresee(texts)
         else:
-            self.hooks.redact("ready?", self._context("", _Nothing()))
+            self.hooks.redact("ready?", self._context("", NoMemory()))
         self.redactor.check()
 
     def read_memory(self) -> None:
@@ -116,7 +116,7 @@ class Project:
     @property
     def bare_context(self) -> Context:
         """What hooks are given where there is no memory."""
-        return self._context("", _Nothing())
+        return self._context("", NoMemory())
 
     def context(self, session: str) -> Context:
         """What hooks are given."""
@@ -139,7 +139,7 @@ class Project:
         )
 
 
-class _Nothing:
+class NoMemory:
     """The memory that redactors and stores see: they work before there is one."""
 
     def get(self, entry_id: str) -> None:

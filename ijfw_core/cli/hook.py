@@ -34,7 +34,7 @@ def hook(platform: str, install: bool, event: str, as_json: bool) -> None:
     found = parent.read_manifest(os.fsencode(home))
     data = sys.stdin.buffer.read(parent.LIMIT + 1)
     arrived = capture.arrive(platform, event, data, found, os.environ)
-    greeted, reply, signals = False, "", []
+    greeted, reply, signals, state = False, "", [], ""
     if arrived is not None:
         first = parent.first(parent.Call(os.fsencode(home), platform, event, data))
         greeted = event in manifest.greets(arrived.adapter.caps)
@@ -43,16 +43,14 @@ def hook(platform: str, install: bool, event: str, as_json: bool) -> None:
         reply = capture.answer(platform, event, data, found).decode("utf-8", "replace")
     if arrived is not None:
         signals = capture.handle(arrived, event, data, found, os.environ, greeted=greeted)
-    state = ""
-    if arrived is not None:
         state = known.STATES[answers.read(arrived.place).consented]
+    freshness = "fresh" if found is not None else "stale"
     if as_json:
-        kind = arrived.event.kind if arrived else ""
         emit_json(
             {
                 "reply": reply,
-                "manifest": "fresh" if found is not None else "stale",
-                "event": kind,
+                "manifest": freshness,
+                "event": arrived.event.kind if arrived else "",
                 "project": str(arrived.place.project) if arrived else "",
                 "consent": state,
                 "signals": signals,
@@ -63,7 +61,7 @@ def hook(platform: str, install: bool, event: str, as_json: bool) -> None:
         sys.stdout.write(reply + "\n")
     if arrived is None:
         raise IjfwError("nothing to do: not our payload or platform, or no project of it")
-    warn(f"manifest {'fresh' if found is not None else 'stale'}; consent {state}")
+    warn(f"manifest {freshness}; consent {state}")
     for signal in signals:
         warn(f"  {signal.kind}: {signal.text}")
     if not signals:

@@ -24,6 +24,7 @@ def _redactor(ctx: click.Context) -> tuple[Any, Any]:
     from ijfw_core.loading import config as configs
     from ijfw_core.loading import loader
     from ijfw_core.pipeline.redaction import Redactor
+    from ijfw_core.project import NoMemory
     from ijfw_core.storage import roots
     from ijfw_hookspecs import Context
 
@@ -39,28 +40,12 @@ def _redactor(ctx: click.Context) -> tuple[Any, Any]:
         project=str(where.project),
         session="",
         now=datetime.now(UTC),
-        memory=_NoMemory(),
+        memory=NoMemory(),
         folder=str(where.folder),
         home=str(where.home),
         env=env,
     )
     return Redactor(hooks, context), where
-
-
-class _NoMemory:
-    """Redactors read no memory."""
-
-    def get(self, entry_id: str) -> None:
-        return None
-
-    def entries(self, *tiers: str) -> tuple[()]:
-        return ()
-
-    def search(self, query: object) -> tuple[()]:
-        return ()
-
-    def changed(self, tier: str, known: object) -> tuple[()]:
-        return ()
 
 
 @click.command(epilog="Example: journalctl -u web | ijfw redact -")

@@ -15,6 +15,7 @@ from ijfw_core.dream import engine, state
 from ijfw_core.errors import IjfwError
 from ijfw_core.live import capture, consent, drain, hook
 from ijfw_core.loading import config as configuration
+from ijfw_core.loading import trust
 from ijfw_core.project import open_project
 from ijfw_core.storage import roots
 
@@ -39,7 +40,7 @@ def everywhere(env: Mapping[str, str]) -> dict[str, str]:
     """Dream in every project with consent; project -> "" or why it did not work."""
     home = roots.home_folder(env)
     done: dict[str, str] = {}
-    for name in sorted(consent.tables(home).get("consent", {})):
+    for name in sorted(trust.tables(home).get("consent", {})):
         path = Path(name)
         try:
             if path.is_dir() and consent.read(capture.locate(path, env)).consented:

@@ -16,7 +16,16 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from ijfw_core.grammar.body import chop, compose, decompose
-from ijfw_core.grammar.fields import EPOCH, Names, body_of, fill, grouped, rows
+from ijfw_core.grammar.fields import (
+    EPOCH,
+    Names,
+    body_of,
+    differing,
+    fill,
+    grouped,
+    rewritten,
+    rows,
+)
 from ijfw_core.grammar.scalars import scalar, unscalar
 from ijfw_core.text import digest
 from ijfw_hookspecs import Entry, Tier
@@ -114,7 +123,7 @@ def update(block: str, entry: Entry) -> str:
     if header is None or old is None:
         raise ValueError("not an entry block")
     want, have = grouped(rows(entry)), grouped(rows(replace(old, id=entry.id)))
-    changed = {name for name in want | have if want.get(name) != have.get(name)}
+    changed = differing(want, have)
     new_body = body_of(entry) != body_of(old)
     if not changed and not new_body:
         return block
@@ -122,17 +131,8 @@ def update(block: str, entry: Entry) -> str:
         changed.add("id")
     if "sum" in changed:
         changed.add("origin")
-    lines: list[str] = []
-    written: set[str] = set()
-    for name, _, raw in header.lines:
-        if name not in changed:
-            lines.append(raw)
-        elif name not in written:
-            written.add(name)
-            lines += [_line(name, value, header.eol) for value in want.get(name, [])]
-    for name, values in want.items():
-        if name in changed and name not in written:
-            lines += [_line(name, value, header.eol) for value in values]
+    old_lines = ((name, raw) for name, _, raw in header.lines)
+    lines = rewritten(old_lines, want, changed, lambda name, value: _line(name, value, header.eol))
     text = (compose(body_of(entry)) + "\n\n").replace("\n", header.eol)
     body = text if new_body else block[header.body :]
     return header.fences[0] + _bounded(lines) + header.fences[1] + body

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, get_args
 
@@ -134,6 +134,33 @@ def _superseded(entry: Entry, flags: list[tuple[str, str]]) -> Entry:
     if words_of.get("superseded", "").lower() == "true" and valid_to is None:
         valid_to = parse_time(words_of.get("superseded_by_date", "")) or entry.stored
     return replace(entry, extra=entry.extra + tuple(flags), valid_to=valid_to)
+
+
+def differing(want: Mapping[str, list[str]], have: Mapping[str, list[str]]) -> set[str]:
+    """The names whose values are not the same."""
+    return {name for name in want.keys() | have if want.get(name) != have.get(name)}
+
+
+def rewritten(
+    lines: Iterable[tuple[str, str]],
+    want: Mapping[str, list[str]],
+    changed: Collection[str],
+    write: Callable[[str, str], str],
+) -> list[str]:
+    """Header lines (name, raw) with the values of `changed` written anew, each name where the first
+    of its lines stood; new names come last."""
+    found: list[str] = []
+    written: set[str] = set()
+    for name, raw in lines:
+        if name not in changed:
+            found.append(raw)
+        elif name not in written:
+            written.add(name)
+            found += [write(name, value) for value in want.get(name, [])]
+    for name, values in want.items():
+        if name in changed and name not in written:
+            found += [write(name, value) for value in values]
+    return found
 
 
 class Names:

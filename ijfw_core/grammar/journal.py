@@ -20,7 +20,7 @@ from typing import NamedTuple, get_args
 from msgspec.structs import replace
 
 from ijfw_core.grammar.body import compose, decompose
-from ijfw_core.grammar.fields import EPOCH, Names, body_of, fill, grouped, rows
+from ijfw_core.grammar.fields import EPOCH, Names, body_of, differing, fill, grouped, rows
 from ijfw_core.grammar.scalars import Atom, atom, atoms, flow, scalar, unflow, unscalar
 from ijfw_core.text import digest, format_time, parse_time
 from ijfw_hookspecs import Entry, Kind, Tier
@@ -128,7 +128,7 @@ def update(block: str, entry: Entry) -> str:
     if record is None or old is None or not record.meta:
         raise ValueError("not a record of ours")
     want, have = grouped(_meta(entry)), grouped(_meta(replace(old, id=entry.id)))
-    changed = {name for name in want | have if want.get(name) != have.get(name)}
+    changed = differing(want, have)
     new_head, new_body = _head(entry) != _head(old), body_of(entry) != body_of(old)
     if not (changed or new_head or new_body):
         return block

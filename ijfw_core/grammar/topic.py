@@ -31,7 +31,17 @@ from typing import get_args
 from msgspec.structs import replace
 
 from ijfw_core.grammar.body import Body, compose, decompose
-from ijfw_core.grammar.fields import EPOCH, Names, body_of, checksum, fill, grouped, rows
+from ijfw_core.grammar.fields import (
+    EPOCH,
+    Names,
+    body_of,
+    checksum,
+    differing,
+    fill,
+    grouped,
+    rewritten,
+    rows,
+)
 from ijfw_core.grammar.frontmatter import KEY, Header, bounded, header_of, line_of, value_of
 from ijfw_core.grammar.scalars import atom, atoms, flow, is_name, quote, unflow, unscalar
 from ijfw_core.text import cap, digest, format_time, one_line, slug
@@ -137,7 +147,7 @@ def update(block: str, entry: Entry) -> str:
     header = header_of(block)
     assert header is not None
     want, have = grouped(_rows(entry)), grouped(_rows(replace(old, id=entry.id)))
-    changed = {name for name in want | have if want.get(name) != have.get(name)}
+    changed = differing(want, have)
     new_body = body_of(entry) != body_of(old)
     if not changed and not new_body:
         return block
@@ -145,17 +155,10 @@ def update(block: str, entry: Entry) -> str:
         changed.add("id")
     if "sum" in changed:
         changed.add("origin")
-    lines: list[str] = []
-    written: set[str] = set()
-    for key, _, raw in header.items:
-        if key not in changed:
-            lines.append(raw)
-        elif key not in written:
-            written.add(key)
-            lines += [line_of(key, value, header.eol) for value in want.get(key, [])]
-    for name, values in want.items():
-        if name in changed and name not in written:
-            lines += [line_of(name, value, header.eol) for value in values]
+    old_lines = ((key, raw) for key, _, raw in header.items)
+    lines = rewritten(
+        old_lines, want, changed, lambda name, value: line_of(name, value, header.eol)
+    )
     text = f"\n{compose(body_of(entry))}\n".replace("\n", header.eol)
     body = text if new_body else block[header.body :]
     return header.fences[0] + bounded(lines) + header.fences[1] + body

@@ -15,6 +15,7 @@ from ijfw_core.install import status
 from ijfw_core.install.checks import Check, Examined
 from ijfw_core.live import consent, sessions, spool
 from ijfw_core.loading import config as configuration
+from ijfw_core.loading import trust
 from ijfw_core.storage import files, ledger
 from ijfw_core.storage.roots import Roots
 from ijfw_core.text import parse_time
@@ -41,8 +42,8 @@ def home(what: Examined) -> Iterator[Check]:
     yield _folder("home", what.home)
     names = ("capture.lock", "manifest.lock", "projects.lock")
     yield from _locks([what.home / "run" / name for name in names])
-    path = what.home / consent.PROJECTS
-    if path.exists() and not consent.tables(what.home) and files.read_text(path).strip():
+    path = what.home / trust.PROJECTS
+    if path.exists() and not trust.tables(what.home) and files.read_text(path).strip():
         detail = f"{path} cannot be read, or others may write it: every consent counts as none"
         yield Check(name="consents", ok=False, detail=detail, fix=f"chmod 600 {path}; mend it")
 

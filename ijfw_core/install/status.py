@@ -13,6 +13,7 @@ from ijfw_core.install import checks_model, checks_recall, connected
 from ijfw_core.install.checks_model import ModelStatus
 from ijfw_core.install.setup import Place
 from ijfw_core.live import consent, greeting, sessions, spool
+from ijfw_core.loading import trust
 from ijfw_core.loading.guarded import GuardedAdapter
 from ijfw_core.storage import ledger
 from ijfw_core.storage.roots import Roots
@@ -96,7 +97,7 @@ def _on_prompt(home: Path, here: Roots | None) -> str:
 def known_places(home: Path, here: Roots | None) -> list[Roots]:
     """The projects that the user answered for; the one we stand in comes first."""
     found = {here.project: here} if here is not None else {}
-    for project, row in consent.tables(home).get("consent", {}).items():
+    for project, row in trust.tables(home).get("consent", {}).items():
         file = row.get("file") if isinstance(row, dict) else None
         path = Path(project)
         if isinstance(file, str) and path.is_absolute():

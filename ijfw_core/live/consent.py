@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ijfw_core.errors import IjfwError
+from ijfw_core.loading import trust
 from ijfw_core.storage import files, roots
 from ijfw_core.storage.roots import Roots
 from ijfw_core.text import format_time, parse_time
 
 FILE = ".automem-consent"
-PROJECTS = "projects.toml"
 SILENT = timedelta(hours=12)  # after a question, where the platform gives no session id
 REMEMBERED = 50  # sessions a project that were asked
 
@@ -45,7 +45,7 @@ class _File(msgspec.Struct, frozen=True):
 
 def read(place: Roots) -> Consent:
     """The consent that counts. A torn, linked, copied or foreign file counts as none."""
-    row = tables(place.home).get("consent", {}).get(str(place.project))
+    row = trust.tables(place.home).get("consent", {}).get(str(place.project))
     if not isinstance(row, dict):
         return Consent(None)
     return check(place.folder / FILE, row)
@@ -75,7 +75,12 @@ def decide(place: Roots, yes: bool, now: datetime) -> Consent:
         _clear(place)
     text = msgspec.json.encode({"consented": yes, "at": at}).decode() + "\n"
     files.replace(place.folder / FILE, text)
-    _record(place, "consent", {"consented": yes, "at": at, "file": str(place.folder / FILE)})
+    trust.record(
+        place.home,
+        "consent",
+        str(place.project),
+        {"consented": yes, "at": at, "file": str(place.folder / FILE)},
+    )
     if not yes:
         _clear(place)
     return Consent(yes, at)
@@ -92,9 +97,7 @@ def _clear(place: Roots) -> None:
 
 def withdraw(place: Roots) -> None:
     """Take an answer back: the project is as if it had never been asked."""
-    from ijfw_core.loading import trust
-
-    with trust.edit(place.home / PROJECTS) as document:
+    with trust.edit(place.home / trust.PROJECTS) as document:
         table: Any = document.get("consent")
         if table is not None and str(place.project) in table:
             del table[str(place.project)]
@@ -104,7 +107,7 @@ def withdraw(place: Roots) -> None:
 
 def asked(place: Roots) -> Asked:
     """When the question was put for this project."""
-    return asked_in(tables(place.home), str(place.project))
+    return asked_in(trust.tables(place.home), str(place.project))
 
 
 def asked_in(found: Mapping[str, Any], project: str) -> Asked:
@@ -135,31 +138,5 @@ def remember_asked(place: Roots, session: str, now: datetime) -> None:
         sessions.append(session)
     else:
         until = format_time(now + SILENT)
-    _record(place, "asked", {"sessions": sessions[-REMEMBERED:], "until": until})
-
-
-def tables(home: Path) -> dict[str, Any]:
-    """projects.toml as tables; nothing where it is torn, foreign or others may write it."""
-    import tomllib
-
-    path = home / PROJECTS
-    try:
-        state = path.stat()
-        if state.st_uid != os.geteuid() or state.st_mode & 0o022:
-            return {}
-        raw = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return {key: value for key, value in raw.items() if isinstance(value, dict)}
-
-
-def _record(place: Roots, section: str, row: Mapping[str, Any]) -> None:
-    import tomlkit
-
-    from ijfw_core.loading import trust
-
-    with trust.edit(place.home / PROJECTS) as document:
-        if section not in document:
-            document[section] = tomlkit.table(is_super_table=True)
-        table: Any = document[section]
-        table[str(place.project)] = dict(row)
+    row = {"sessions": sessions[-REMEMBERED:], "until": until}
+    trust.record(place.home, "asked", str(place.project), row)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ijfw_core.errors import IjfwError
 from ijfw_core.live import consent, hook, manifest, prompt_recall
+from ijfw_core.loading import trust
 from ijfw_core.storage import files
 from ijfw_core.storage.roots import Roots
 from ijfw_core.text import parse_time
@@ -23,7 +24,7 @@ def state(place: Roots) -> str:
     found = hook.load(_path(place.home))
     try:
         row = found["projects"].get(os.fsencode(place.project))
-        if found["of"] != _mark(place.home / consent.PROJECTS) or row is None:
+        if found["of"] != _mark(place.home / trust.PROJECTS) or row is None:
             return ""
         return str(row["state"]) if _fresh(row) else ""
     except (TypeError, KeyError, AttributeError):
@@ -57,8 +58,8 @@ def _build(
     replies: dict[tuple[str, str], bytes],
     watched: Sequence[Path],
 ) -> dict[str, Any]:
-    of = _mark(home / consent.PROJECTS)
-    tables = consent.tables(home)
+    of = _mark(home / trust.PROJECTS)
+    tables = trust.tables(home)
     old = hook.load(_path(home)) or {"projects": {}, "aliases": {}}
     rows: dict[bytes, dict[str, Any]] = {}
     for project in {**tables.get("asked", {}), **tables.get("consent", {})}:

@@ -18,15 +18,42 @@ from ijfw_core.text import format_time
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
+PROJECTS = "projects.toml"
 LOCK_SECONDS = 10.0
+
+
+def tables(home: Path) -> dict[str, Any]:
+    """projects.toml as tables; one that cannot be read or is not the user's own gives nothing."""
+    import tomllib
+
+    path = home / PROJECTS
+    try:
+        state = path.stat()
+        if state.st_uid != os.geteuid() or state.st_mode & 0o022:
+            return {}
+        raw = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return {key: value for key, value in raw.items() if isinstance(value, dict)}
+
+
+def record(home: Path, section: str, name: str, row: Mapping[str, Any]) -> None:
+    """Put a row into a table of projects.toml. Raises as `edit`."""
+    import tomlkit
+
+    with edit(home / PROJECTS) as document:
+        if section not in document:
+            document[section] = tomlkit.table(is_super_table=True)
+        table: Any = document[section]
+        table[name] = dict(row)
 
 
 def is_trusted(home: Path, path: Path, data: bytes) -> bool:
     """Whether the user trusted exactly these bytes of the project config at `path`."""
     from hashlib import sha256
 
-    record = _read(home).get("trusted", {}).get(os.path.realpath(path), {})
-    return isinstance(record, dict) and record.get("sha256") == sha256(data).hexdigest()
+    row = tables(home).get("trusted", {}).get(os.path.realpath(path), {})
+    return isinstance(row, dict) and row.get("sha256") == sha256(data).hexdigest()
 
 
 def trust_file(home: Path, path: Path, data: bytes) -> str:
@@ -34,18 +61,19 @@ def trust_file(home: Path, path: Path, data: bytes) -> str:
     from hashlib import sha256
 
     digest = sha256(data).hexdigest()
-    _record(home, "trusted", os.path.realpath(path), {"sha256": digest})
+    record(home, "trusted", os.path.realpath(path), {"sha256": digest, "at": _now()})
     return digest
 
 
 def record_plugin(home: Path, name: str, distribution: str, version: str) -> None:
     """Remember which version of a third-party plugin the user enabled."""
-    _record(home, "plugins", name, {"distribution": distribution, "version": version})
+    row = {"distribution": distribution, "version": version, "at": _now()}
+    record(home, "plugins", name, row)
 
 
 def recorded_versions(home: Path) -> dict[str, str]:
     """Plugin name -> the version it had when the user enabled it."""
-    table = _read(home).get("plugins", {})
+    table = tables(home).get("plugins", {})
     return {
         name: str(row.get("version", "")) for name, row in table.items() if isinstance(row, dict)
     }
@@ -74,26 +102,5 @@ def edit(path: Path) -> Iterator["TOMLDocument"]:
             files.replace(target, after, expect=before)
 
 
-def _record(home: Path, section: str, name: str, row: Mapping[str, str]) -> None:
-    import tomlkit
-
-    with edit(home / "projects.toml") as document:
-        if section not in document:
-            document[section] = tomlkit.table(is_super_table=True)
-        table: Any = document[section]
-        table[name] = {**row, "at": format_time(datetime.now(UTC).replace(microsecond=0))}
-
-
-def _read(home: Path) -> dict[str, Any]:
-    """projects.toml as tables; one that cannot be read or is not the user's own gives nothing."""
-    import tomllib
-
-    path = home / "projects.toml"
-    try:
-        state = path.stat()
-        if state.st_uid != os.geteuid() or state.st_mode & 0o022:
-            return {}
-        raw = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return {key: value for key, value in raw.items() if isinstance(value, dict)}
+def _now() -> str:
+    return format_time(datetime.now(UTC).replace(microsecond=0))

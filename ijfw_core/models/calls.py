@@ -7,7 +7,6 @@ neither asks nor pays again.
 """
 
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -282,8 +281,3 @@ def _guarded() -> Iterator[None]:
             del os.environ[GUARD]
         else:
             os.environ[GUARD] = before
-
-
-def seconds_left(deadline: float) -> float:
-    """Seconds until a `time.monotonic()` value, with a margin to log and parse in."""
-    return min(deadline - time.monotonic() - 10, CALL_SECONDS) if deadline else CALL_SECONDS

@@ -15,8 +15,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ijfw_core.errors import IjfwError, NotFoundError
-from ijfw_core.live import consent
 from ijfw_core.loading import config as configuration
+from ijfw_core.loading import trust
 from ijfw_core.project import Project, open_project
 from ijfw_core.recall import search as recall
 from ijfw_core.recall.memory import redacted
@@ -53,10 +53,10 @@ class Found(Struct, frozen=True, kw_only=True):
 
 def note(place: Roots, at: str) -> None:
     """Remember a project that is written to; nothing happens where it is known, or on failure."""
-    if str(place.project) in consent.tables(place.home).get(TABLE, {}):
+    if str(place.project) in trust.tables(place.home).get(TABLE, {}):
         return
     try:
-        _record(place, {"at": at})
+        trust.record(place.home, TABLE, str(place.project), {"at": at})
     except (OSError, IjfwError):
         pass  # the list is a help; the memory that is being written is what counts
 
@@ -65,9 +65,14 @@ def set_private(project: Project, private: bool) -> None:
     """Say whether other projects may search this one. Raises UsageError and OSError."""
     place = project.roots
     at = format_time(project.now.replace(microsecond=0))
-    row = consent.tables(place.home).get(TABLE, {}).get(str(place.project), {})
+    row = trust.tables(place.home).get(TABLE, {}).get(str(place.project), {})
     first = row.get("at", at) if isinstance(row, dict) else at
-    _record(place, {"at": first, **({"private": True} if private else {})})
+    trust.record(
+        place.home,
+        TABLE,
+        str(place.project),
+        {"at": first, **({"private": True} if private else {})},
+    )
 
 
 def projects(project: Project) -> list[Known]:
@@ -148,7 +153,7 @@ def search(project: Project, text: str, limit: int = 10) -> list[Found]:
 
 def _rows(home: Path) -> dict[str, tuple[str, bool]]:
     """Path -> (since when it is known, private); without those whose user said no."""
-    tables = consent.tables(home)
+    tables = trust.tables(home)
     answers: Mapping[str, Any] = tables.get("consent", {})
     rows: dict[str, tuple[str, bool]] = {}
     for path, row in {**answers, **tables.get(TABLE, {})}.items():
@@ -193,15 +198,3 @@ def outward(other: Project, asking: Project, entries: Iterable[Entry]) -> list[E
         return asking.redactor.text(other.redactor.text(text))
 
     return [redacted(entry, hide) for entry in entries]
-
-
-def _record(place: Roots, row: Mapping[str, Any]) -> None:
-    import tomlkit
-
-    from ijfw_core.loading import trust
-
-    with trust.edit(place.home / consent.PROJECTS) as document:
-        if TABLE not in document:
-            document[TABLE] = tomlkit.table(is_super_table=True)
-        table: Any = document[TABLE]
-        table[str(place.project)] = dict(row)

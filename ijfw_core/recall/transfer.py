@@ -136,15 +136,7 @@ class _Import:
         if len(raw) > MAX_LINE:
             raise ValueError(f"longer than {MAX_LINE} bytes")
         line = msgspec.json.decode(raw, type=Line)
-        kind = line.type.strip().lower()
-        if kind == "handoff":
-            raise _SkippedError
-        if kind not in service.KINDS:
-            raise ValueError(f"type is none of {', '.join(service.KINDS)}")
-        if not line.summary.strip():
-            raise ValueError("summary is missing")
-        if line.id and not is_id(line.id):
-            raise ValueError("id is no id")
+        kind = _kind(line)
         candidate = proposals.safe(
             self.project,
             Candidate(
@@ -249,6 +241,20 @@ def _extra(value: Any) -> tuple[tuple[str, str], ...]:
         and name.lower() not in _OWN
         and (name != "key" or _KEY.fullmatch(text))
     )
+
+
+def _kind(line: Line) -> str:
+    """The kind of a line that can be an entry; ValueError says why one cannot."""
+    kind = line.type.strip().lower()
+    if kind == "handoff":
+        raise _SkippedError
+    if kind not in service.KINDS:
+        raise ValueError(f"type is none of {', '.join(service.KINDS)}")
+    if not line.summary.strip():
+        raise ValueError("summary is missing")
+    if line.id and not is_id(line.id):
+        raise ValueError("id is no id")
+    return kind
 
 
 def _time(name: str, text: str) -> datetime | None:

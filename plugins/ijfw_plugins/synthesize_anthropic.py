@@ -14,7 +14,6 @@ from ijfw_core.synthesis import ModelError, wire
 from ijfw_hookspecs import Answer, Candidate, Context, Prompt, Request, hookimpl
 
 MODELS = "claude-"
-SUGGESTED = "claude-haiku-4-5"
 URL = "https://api.anthropic.com"
 EXTRA = "pip install 'ijfw[anthropic]'"
 NO_KEY = "no API key: run `ijfw keys set anthropic`, or put it into ANTHROPIC_API_KEY"

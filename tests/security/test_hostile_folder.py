@@ -125,13 +125,12 @@ def test_settings_that_no_parser_likes_are_ignored(attack: Any, content: str) ->
 
 
 def test_trust_that_cannot_be_read_is_no_trust(attack: Any) -> None:
-    from ijfw_core.live import consent
     from ijfw_core.loading import trust
 
     (attack.home / ".ijfw").mkdir()
     (attack.home / ".ijfw" / "projects.toml").write_text("x = " + "9" * 6000)
     assert trust.recorded_versions(attack.home / ".ijfw") == {}
-    assert consent.tables(attack.home / ".ijfw") == {}
+    assert trust.tables(attack.home / ".ijfw") == {}
 
 
 def test_bytes_that_are_no_text_come_out_as_json(attack: Any) -> None:
