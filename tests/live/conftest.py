@@ -15,6 +15,7 @@ from ijfw_core.live import capture, consent, drain, hook, known, manifest, preco
 from ijfw_core.project import Project, open_project
 from ijfw_core.storage import files
 from ijfw_core.storage.roots import Roots
+from ijfw_tests.prompt_recall import FIX, RACE, configure, remember
 from ijfw_tests.stories import Story, hurry
 
 GUARD_SECONDS = 240  # a hang is a failure; nothing here is a measurement
@@ -176,3 +177,12 @@ def read_manifest(client: Client) -> Callable[[], Any]:
 def story(agreed: Client) -> Story:
     """A session of a project with consent."""
     return Story(agreed)
+
+
+@pytest.fixture
+def asked(agreed: Any) -> Any:
+    """A project with recall on a prompt, that remembers an error and a wish."""
+    configure(agreed)
+    remember(agreed, RACE, FIX)
+    remember(agreed, "use pnpm in web/, never npm", kind="preference")
+    return agreed

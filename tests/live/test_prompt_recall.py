@@ -3,86 +3,31 @@
 import json
 import os
 import random
-import shutil
 import sys
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ijfw_core import service
-from ijfw_core.live import capture, consent, hook, known, manifest, prompt_recall
+from ijfw_core.live import capture, consent, known, manifest, prompt_recall
 from ijfw_core.recall import prelude, prompt_index
 from ijfw_core.storage import forget
 from ijfw_core.text import MARK_CLOSE, MARK_OPEN
 from ijfw_hookspecs import Caps, Reply
-from ijfw_tests.stories import hurry
-
-PROMPT = "UserPromptSubmit"
-RACE = "KeyError: 'station_id' in merge_forecast"
-FIX = "normalise_keys in api/client.py must run first"
-ASK = "I get KeyError: 'station_id' again when I call merge_forecast"
-
-
-def context(printed: str) -> str:
-    """What an agent is told by what Claude Code's hook printed; "" for nothing."""
-    if not printed:
-        return ""
-    answer = json.loads(printed)["hookSpecificOutput"]
-    assert answer["hookEventName"] == PROMPT
-    return str(answer["additionalContext"])
-
-
-def remember(client: Any, summary: str, content: str = "", kind: str = "pattern") -> str:
-    """Store a memory, as a command does; its id."""
-    project = client.open()
-    stored = service.store(project, kind=kind, summary=summary, content=content)
-    prelude.refresh(project)
-    return str(stored.id)
-
-
-def configure(client: Any, **keys: object) -> None:
-    """Write the user's settings of recall, with nothing in a prelude."""
-    rows = [f"{key} = {json.dumps(value)}" for key, value in {"on_prompt": True, **keys}.items()]
-    text = "\n".join(["[recall]", *rows, "[prelude]", "budget = 0", ""])
-    settle_config(client, text)
-
-
-def settle_config(client: Any, text: str) -> None:
-    """Write the user's settings, and the manifest as the child of the next event does."""
-    (client.home / "config.toml").write_text(text)
-    manifest.write(client.home, client.env)
-
-
-def ask(client: Any, prompt: str = ASK, **fields: Any) -> str:
-    """A prompt of a session of its own unless one is named, and what is told with it."""
-    return context(client.send(PROMPT, prompt=prompt, **fields))
-
-
-def index(client: Any) -> Path:
-    """Where the index lies."""
-    return prompt_index.path_of(client.place)
-
-
-def until(client: Any, done: Callable[[], bool]) -> None:
-    """Wait for what the worker does that the child of a prompt started."""
-    deadline = time.monotonic() + 120
-    while not done():
-        assert time.monotonic() < deadline
-        hurry(client.project.parent)
-        time.sleep(0.05)
-
-
-@pytest.fixture
-def asked(agreed: Any) -> Any:
-    """A project with recall on a prompt, that remembers an error and a wish."""
-    configure(agreed)
-    remember(agreed, RACE, FIX)
-    remember(agreed, "use pnpm in web/, never npm", kind="preference")
-    return agreed
+from ijfw_tests.prompt_recall import (
+    ASK,
+    FIX,
+    PROMPT,
+    RACE,
+    ask,
+    configure,
+    index,
+    remember,
+    said,
+    settle_config,
+    until,
+)
 
 
 def test_a_prompt_brings_what_bears_on_it_once_a_session(asked: Any) -> None:
@@ -105,11 +50,11 @@ def test_it_is_silent_where_memory_knows_nothing_and_where_no_person_typed(asked
         f"{MARK_OPEN}\n{ASK}\n{MARK_CLOSE}",
         f"see &lt;ijfw-memory&gt;{ASK}&lt;/ijfw-memory&gt;",
     ):
-        assert _said(asked, prompt) == b""
-    assert RACE.encode() in _said(asked, ASK)
+        assert said(asked, prompt) == b""
+    assert RACE.encode() in said(asked, ASK)
 
 
-def test_by_default_nothing_is_made_and_nothing_is_said(agreed: Any) -> None:
+def test_by_default_nothing_is_made_and_nothing_issaid(agreed: Any) -> None:
     remember(agreed, RACE, FIX)
     agreed.send("SessionStart", source="startup")
     assert agreed.send(PROMPT, prompt=ASK) == ""
@@ -204,148 +149,11 @@ def test_an_entry_that_ends_is_not_told_after_its_end(asked: Any) -> None:
     old, meta = prompt_recall.opened(os.fsencode(asked.home), os.fsencode(index(asked)))
     terms = prompt_index.weights(list(asked.open().memory.entries())[::-1])
     rows = [old.block(1 + old.buckets + n) for n in range(2)]
-    for since, until, wanted in ((0, 9e11, True), (0, time.time() - 1, False), (9e11, 9e12, False)):
-        changed = [(*row[:3], since, until, row[5]) for row in rows]
+    for since, end, wanted in ((0, 9e11, True), (0, time.time() - 1, False), (9e11, 9e12, False)):
+        changed = [(*row[:3], since, end, row[5]) for row in rows]
         index(asked).write_bytes(prompt_index.assemble(key, meta, terms, changed))
-        asked.session = str(until) + str(since)
+        asked.session = str(end) + str(since)
         assert bool(ask(asked)) is wanted
-
-
-# --- whatever stands there ------------------------------------------------------------------------
-
-
-def test_an_index_that_is_torn_planted_or_anothers_is_silence(asked: Any) -> None:
-    path = index(asked)
-    good = path.read_bytes()
-    chance = random.Random(5)
-    for number in range(60):
-        data = bytearray(good)
-        if number % 3 == 0:
-            del data[chance.randrange(len(data)) :]
-        elif number % 3 == 1:
-            for _ in range(chance.randrange(1, 400)):
-                data[chance.randrange(len(data))] = chance.randrange(256)
-        else:
-            at = chance.randrange(len(data))
-            data[at:at] = bytes(chance.randrange(256) for _ in range(chance.randrange(1, 64)))
-        path.write_bytes(bytes(data))
-        said = _said(asked, ASK)
-        assert said == b"" or FIX.encode() in said
-    path.write_bytes(b"")
-    assert ask(asked) == ""
-    assert not (asked.home / "run/hook-errors").exists()
-
-
-def _call(client: Any, prompt: str = ASK) -> hook.Call:
-    """A prompt of a new session, as the hook's parent sees it."""
-    client.session = os.urandom(8).hex()
-    (client.home / "run/greeted").mkdir(parents=True, exist_ok=True)
-    data = client.payload(PROMPT, prompt=prompt)
-    return hook.Call(os.fsencode(client.home), "claude-code", PROMPT, data)
-
-
-def _said(client: Any, prompt: str) -> bytes:
-    """What the parent prints for it."""
-    return hook.remind(_call(client, prompt), os.fsencode(index(client)), b"")
-
-
-def test_an_index_that_is_no_plain_file_of_ours(asked: Any) -> None:
-    path = index(asked)
-    good = path.read_bytes()
-    kinds: dict[str, Callable[[], object]] = {
-        "directory": path.mkdir,
-        "pipe": lambda: os.mkfifo(path),
-        "link": lambda: path.symlink_to(asked.home / "elsewhere"),
-        "open to others": lambda: shutil.copy(asked.home / "open", path),
-        "ours": lambda: path.write_bytes(good),
-    }
-    (asked.home / "elsewhere").write_bytes(good)
-    shutil.copy(path, asked.home / "open")
-    (asked.home / "open").chmod(0o666)
-    for kind, make in kinds.items():
-        path.rmdir() if path.is_dir() else path.unlink()
-        make()
-        assert bool(_said(asked, ASK)) is (kind == "ours"), kind
-
-
-def test_a_folder_that_leads_elsewhere_is_not_written_to(asked: Any, tmp_path: Path) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
-    shutil.rmtree(index(asked).parent)
-    index(asked).parent.symlink_to(elsewhere)
-    prelude.refresh(asked.open())
-    assert list(elsewhere.iterdir()) == []
-    assert ask(asked) == ""
-
-
-def test_an_index_of_another_project_or_key_says_nothing(asked: Any, tmp_path: Path) -> None:
-    path = index(asked)
-    other = tmp_path / "recall-prompts"
-    other.write_bytes(path.read_bytes())
-    home = os.fsencode(asked.home)
-    assert prompt_recall.opened(home, os.fsencode(path))[1]["count"] == 2
-    with pytest.raises(ValueError, match=r"^$"):
-        prompt_recall.opened(home, os.fsencode(other))
-    (asked.home / "run/seal.key").write_bytes(os.urandom(32))
-    assert ask(asked) == ""
-
-
-def test_an_index_that_came_with_a_clone_goes_with_the_yes(client: Any) -> None:
-    path = client.project / ".ijfw/index/recall-prompts"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(prompt_index.assemble(1, {"score": 1.0}, {}, []))
-    client.agree()
-    assert not path.exists()
-
-
-def test_a_clock_that_runs_out_is_silence_and_the_event_is_heard(
-    asked: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def late(*_: object) -> bytes:
-        time.sleep(5)
-        return b"late"
-
-    monkeypatch.setattr(hook, "RECALL_SECONDS", 0.02)
-    monkeypatch.setattr(prompt_recall, "answer", late)
-    assert _said(asked, ASK) == b""
-
-
-def test_any_error_is_silence(asked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    for error in (ValueError, MemoryError, KeyError, RecursionError, SystemExit):
-
-        def fail(*_: object, error: type[BaseException] = error) -> bytes:
-            raise error
-
-        monkeypatch.setattr(prompt_recall, "answer", fail)
-        assert _said(asked, ASK) == b""
-
-
-def test_without_the_module_beside_it_the_hook_is_silent(asked: Any) -> None:
-    (asked.home / "ijfw_recall.py").unlink()
-    for cached in (asked.home / "__pycache__").glob("ijfw_recall*"):
-        cached.unlink()
-    asked.prompt("always use spaces")
-    assert ask(asked) == ""
-    assert [line["kind"] for line in asked.spooled()] == ["rule"]
-
-
-def test_a_session_without_an_id_is_told_nothing(asked: Any) -> None:
-    asked.session = ""
-    assert ask(asked) == ""
-
-
-def test_prompts_of_any_shape_are_survived(asked: Any) -> None:
-    for prompt in (
-        "\ud800",
-        "a" * 300_000,
-        "\x00\x01",
-        "a_b " * 50_000,
-        "/" * 9000,
-        "\u4f60" * 9000,
-    ):
-        assert _said(asked, prompt) == b""
-    assert FIX.encode() in _said(asked, "x_y " * 5000 + ASK)
-    assert FIX.encode() in _said(asked, ASK + " x_y" * 5000)
 
 
 # --- what is printed ------------------------------------------------------------------------------
@@ -479,7 +287,7 @@ def test_after_a_command_the_hook_need_not_look_for_the_project(asked: Any) -> N
     assert known.state(asked.place) == ""
     prelude.refresh(asked.open())
     assert known.state(asked.place) == "yes"
-    assert FIX.encode() in _said(asked, ASK)
+    assert FIX.encode() in said(asked, ASK)
 
 
 def test_words_and_secrets_cannot_be_read_in_an_index_and_what_is_forgotten_goes(
@@ -490,7 +298,7 @@ def test_words_and_secrets_cannot_be_read_in_an_index_and_what_is_forgotten_goes
         path.write_text(path.read_text().replace(FIX, f"{FIX} with {key}"))
     prelude.refresh(asked.open())
     assert key.lower().encode() not in index(asked).read_bytes().lower()
-    assert b"REDACTED" in _said(asked, ASK)
+    assert b"REDACTED" in said(asked, ASK)
     (known_id,) = [e.id for e in asked.open().memory.entries() if e.summary == RACE]
     forget.forget(asked.open().writer, [known_id])
     assert not index(asked).exists()
@@ -524,4 +332,4 @@ def test_many_files_of_memory_do_not_make_it_silent(asked: Any) -> None:
         (team / f"{'long-name-' * 8}{number}.md").write_text("")
     prelude.refresh(asked.open())
     assert not prompt_index.stale(asked.place, wanted=True)
-    assert FIX.encode() in _said(asked, ASK)
+    assert FIX.encode() in said(asked, ASK)
