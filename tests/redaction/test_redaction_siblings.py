@@ -2,7 +2,9 @@
 """Kinds of secrets that unseen texts showed, each in forms of other tools, languages and quotes."""
 
 import random
+import tomllib
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -284,6 +286,11 @@ HARMLESS = {
         "form.password.value",
     ),
 }
+
+
+MORE = tomllib.loads(Path(__file__).with_name("siblings.toml").read_text("utf-8"))["kind"]
+SECRETS |= {kind["name"]: tuple(kind["secrets"]) for kind in MORE}
+HARMLESS |= {kind["name"]: tuple(kind["harmless"]) for kind in MORE}
 
 
 def forms(kinds: dict[str, tuple[str, ...]]) -> list[tuple[str, str]]:

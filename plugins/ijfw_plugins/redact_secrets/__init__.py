@@ -20,7 +20,7 @@ from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.lists import lists
 from ijfw_plugins.redact_secrets.literals import reader
 from ijfw_plugins.redact_secrets.matching import Matcher
-from ijfw_plugins.redact_secrets.printed import printed
+from ijfw_plugins.redact_secrets.printed import opened, printed
 from ijfw_plugins.redact_secrets.structure import structures
 from ijfw_plugins.redact_secrets.tables import tables
 from ijfw_plugins.redact_secrets.views import all_views, encoded
@@ -93,6 +93,7 @@ def scan(forms: Forms, whole: bool) -> list[Piece]:
         return found
     if words:
         found += [(s, e, kind, "printed") for s, e, kind in printed(text, lower, words)]
+        found += [(s, e, kind, "printed") for s, e, kind in opened(text, lower, words)]
     entries = way.entries(words, forms)
     if entries:
         matcher = Matcher(text, forms.flat, lower)

@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ijfw_plugins.redact_secrets.extent import RUN, added, plain, quoted
 from ijfw_plugins.redact_secrets.keywords import ENDS
 from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.names import name_kind
-from ijfw_plugins.redact_secrets.notation import CLOSING, JOIN, QUOTE, SAME, WRAPPER
+from ijfw_plugins.redact_secrets.notation import JOIN, QUOTE, SAME, WRAPPER
 from ijfw_plugins.redact_secrets.values import (
     digits_in,
     hex_like,
@@ -27,19 +28,16 @@ from ijfw_plugins.redact_secrets.values import (
     words_alone,
 )
 
-LONGEST = 4096  # characters of a quoted value that are looked at
-RUN = 1024  # of one without quotes; a longer one goes on as long as it looks encoded
 TAIL = 64  # of the end of such a run, from where it may go on
 CASES = 4096  # that are remembered within a text
 PROBE = 256  # characters by which a value is judged
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 
 _OPENING = frozenset("‘*")  # quotes that may stand inside a value without quotes
-_PLAIN = lazy(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*+)*+")
 # A word, a dotted name or a call in lower case: no secret, whatever its name.
 _DULL = lazy(
-    r"(?!string\(\d)[A-Za-z_$]?[a-z_.-]*+(?:\((?!(?:[a-z]{1,10}=)?\\*[\"'])|[\s,;)\]}\\]"
-    r"|\[(?!\]byte|[\"'])|\Z)"
+    r"(?!string\(\d)[A-Za-z_$]?[a-z_.-]*+"
+    r"(?:\((?!(?:\r?\n[ \t]{1,40})?(?:[a-z]{1,10}=)?\\*[\"'])|[\s,;)\]}\\]|\[(?!\]byte|[\"'])|\Z)"
     r"|(?![\"']\\+[\"'])\\*(\"|')[A-Za-z_]?[a-z_. -]*+\\*\1(?!\1)"
 )
 _MAYBE_WORDS = lazy(r"\\*[\"']?[a-z]{8,64}(?![\w(.-])|\\*[\"'](?:[a-z]{3,9}[ -]){3}")
@@ -53,13 +51,6 @@ _ARGUMENT = lazy(
 _FINGERPRINT = lazy(r"[0-9A-F]{8}|[0-9A-F]{16}|[0-9A-F]{32}|[0-9A-F]{40}")
 _LABEL = lazy(r"[ \t>*#-]{0,8}(?:[A-Za-z]{1,14} ){0,6}\Z")
 _ENCODED = lazy(r"[A-Za-z0-9+/=_.-]*+")
-_NEXT = lazy(
-    r"[，。；、]|\]\(|\],(?=\w)|\)\]|-\](?=\{\+|\s|\Z)|\+\}|&(?=[\w.\[\]-]{1,60}=)|&amp;|&quot;"
-    r"|%26(?=\w)|\[REDACTED|\]\[REDACTED"
-    r"|;(?=[\w .-]{1,40}=|\s|$|(?:return|var|let|const)\b|[\w$]{1,30}[.({\[])"
-    r"|[,;|](?=\\*[\"']?[\w.-]{1,40}\\*[\"']?[ ]?[=:])"
-)
-_TRAILING = ".,;:)]}>"
 _DIGESTS = ("checksum", "hash", "digest", "sha256", "fingerprint")
 # A line of BSD's checksum tools, `MD5 (keys.zip) = 9e10...`: what stands before and behind a name.
 _SUM_OF = lazy(r"\b(?:MD|SHA|BLAKE|RMD|CRC|XXH|TIGER|WHIRLPOOL)[\w-]{0,8} ?\([^()\n]{0,80}\Z")
@@ -222,7 +213,7 @@ class _Reader:
         quote = QUOTE.match(text, at)
         if quote is None and at < self._rejected:
             return None
-        first, end = _quoted(text, quote) if quote else _plain(text, at)
+        first, end = quoted(text, quote) if quote else plain(text, at)
         probe = text[first : min(end, first + PROBE)]
         flag = (start > 0 and text[start - 1] == "-") or text.startswith("-", start)
         alone = quote is not None or text[end : end + 1] in _ENDS
@@ -239,7 +230,9 @@ class _Reader:
         if end - first > RUN - TAIL:
             rest = _ENCODED.match(text, end)
             end = rest.end() if rest else end
-        if quote is None:
+        if quote:
+            end = added(text, end)
+        else:
             self._taken = end if end - first <= RUN - TAIL else end - TAIL
         return Found(first, end, "password" if kind == "password" else "secret")
 
@@ -354,54 +347,3 @@ def _assigned(value: str, kind: str, name: str, *, quoted: bool, flag: bool) -> 
         named = len(value) >= 20 and random_looking(value) and value.count("-") < 4
         return named and not hex_like(value, 16) and " " not in value
     return token_like(value, 20)
-
-
-def _quoted(text: str, quote: re.Match[str]) -> tuple[int, int]:
-    mark = quote.group(1)
-    start = quote.end()
-    if mark[-1] in "\"'":
-        if text.startswith(mark * 2, start) and len(mark) == 1:
-            start += 2
-            mark = mark * 3
-            end = text.find(mark, start, start + LONGEST)
-            return (start, end) if end >= 0 else _plain(text, start)
-        return _until_quote(text, start, mark)
-    end = text.find(CLOSING.get(mark, mark), start, start + LONGEST)
-    line = text.find("\n", start, start + LONGEST)
-    if end < 0 or 0 <= line < end:
-        return _plain(text, start)
-    return start, end
-
-
-def _until_quote(text: str, start: int, mark: str) -> tuple[int, int]:
-    """Up to the quote of the same depth of escaping as `mark`."""
-    char, depth = mark[-1], len(mark) - 1
-    end = start
-    while True:
-        end = text.find(char, end, start + LONGEST)
-        if end < 0:
-            return _plain(text, start)
-        slashes = 0
-        while slashes < end - start and text[end - 1 - slashes] == "\\":
-            slashes += 1
-        if slashes == depth or (slashes > depth and (slashes - depth) % (2 * (depth + 1)) == 0):
-            break
-        if slashes < depth:
-            return _plain(text, start)
-        end += 1
-    value_end = end - depth
-    line = text.find("\n", start, value_end)
-    return (start, value_end) if line < 0 else _plain(text, start)
-
-
-def _plain(text: str, at: int) -> tuple[int, int]:
-    match = _PLAIN.match(text, at, at + RUN)
-    if not match:
-        return at, at
-    value = match.group()
-    following = _NEXT.search(text[at : match.end() + 48])
-    if following and following.start() < len(value):
-        value = value[: following.start()]
-    while value and value[-1] in _TRAILING:
-        value = value[:-1]
-    return at, at + len(value)

@@ -1,11 +1,20 @@
 """Secrets in lists of code and JSON: a list of names with lists of values, accounts with their
 passwords, rows of HTML tables."""
 
+import re
 from collections.abc import Iterator
 
 from ijfw_plugins.redact_secrets.assign import Found
 from ijfw_plugins.redact_secrets.lazy import lazy
-from ijfw_plugins.redact_secrets.tables import GATE, ROWS, columns_of, found_in, is_secret
+from ijfw_plugins.redact_secrets.names import name_kind
+from ijfw_plugins.redact_secrets.tables import (
+    GATE,
+    LONGEST,
+    ROWS,
+    columns_of,
+    found_in,
+    is_secret,
+)
 from ijfw_plugins.redact_secrets.values import placeholder, prose_password, reference, token_like
 
 ACCOUNTS = ("users", "accounts", "creds", "credentials", "logins", "admins", "passwords")
@@ -35,6 +44,21 @@ _NOT_AN_ACCOUNT = lazy(
 )
 _SPECIAL = lazy(r"[!#$%^&*?]")
 _MAIL = lazy(r"[\w.+-]{1,64}@[\w.-]{1,80}\.[a-z]{2,12}\Z", 2)
+# From a word in a name: the rest of it, a sign that assigns, and how a list begins.
+_NAMED = lazy(
+    r"(?P<rest>\w{0,24})\\*[\"']?(?:\[\]|: ?[A-Za-z][^=\n\"']{0,24})?"
+    r"[ \t]{0,12}(?:=>|:=|=|:)[ \t]{0,4}"
+    r"(?:(?P<words>%[wW])[\[({]|(?P<lines>\r?\n(?=[ \t]{0,24}- ))"
+    r"|(?:(?:new )?\w{0,12}\[\] ?\w{0,12}\{|vec!\[|(?:List|Set)\.of\(|\w{3,5}Of\("
+    r"|Arrays\.asList\(|[\[({])"
+    r"\s{0,40}(?=\\*[\"']))"
+)
+_NAME_BEFORE = lazy(r"[\w.-]{0,40}\Z")
+_ITEM = lazy(r"\s{0,40}\\*[\"']([^\"'\\\n]{1,4096})\\*[\"']\s{0,24}([,\])}])")
+_ITEM_OF_WORDS = lazy(r"\s{0,24}([^\s\[\](){}]{1,4096})()")
+_ITEM_OF_LINES = lazy(
+    r"[ \t]{0,24}- {1,4}[\"']?([^\s\"'#:]{1,4096})[\"']?[ \t]{0,8}(?:#[^\n]{0,80})?\r?(?:\n()|\Z)"
+)
 _HTML_ROW = lazy(
     r"<tr\b[^>]{0,80}>((?:\s{0,24}<t[hd]\b[^>]{0,120}>[^<]{0,400}(?:<(?:code|b|kbd)>[^<]{0,400}</(?:code|b|kbd)>)?\s{0,24}</t[hd]>){2,40})\s{0,24}</tr>",
     2,
@@ -51,8 +75,39 @@ def lists(text: str, lower: str, words: set[str]) -> Iterator[Found]:
             yield from _rows(text, start)
         if "<td" in lower:
             yield from _html(text)
+        for word in sorted(words.intersection(GATE)):
+            yield from _named(text, lower, word)
     for name in words.intersection(ACCOUNTS):
         yield from _accounts(text, lower, name)
+
+
+def _named(text: str, lower: str, word: str) -> Iterator[Found]:
+    """The items of `api_keys: ["...", "..."]`, in brackets or one a line."""
+    at = lower.find(word)
+    while at >= 0:
+        head = _NAMED.match(text, at + len(word))
+        if head:
+            before = _NAME_BEFORE.search(text, max(0, at - 40), at)
+            name = text[before.start() if before else at : head.end("rest")]
+            kind = name_kind(name)
+            if kind and kind != "webhook":
+                item = {"words": _ITEM_OF_WORDS, "lines": _ITEM_OF_LINES}.get(head.lastgroup or "")
+                yield from _items(text, head.end(), item or _ITEM, kind, name)
+        at = lower.find(word, at + len(word))
+
+
+def _items(text: str, at: int, item: "re.Pattern[str]", kind: str, name: str) -> Iterator[Found]:
+    for _ in range(ROWS):
+        match = item.match(text, at, at + LONGEST)
+        if match is None:
+            return
+        value = match.group(1)
+        random = prose_password(value) if kind == "password" else token_like(value)
+        if random and is_secret(value, kind, name):
+            yield found_in(match.start(1), value, kind)
+        if match.group(2) is None or match.group(2) in tuple("])}"):
+            return
+        at = match.end()
 
 
 def _heads(text: str, lower: str, end: str) -> Iterator[int]:

@@ -14,6 +14,7 @@ from ijfw_plugins.redact_secrets.forms import Forms
 from ijfw_plugins.redact_secrets.keywords import PLAIN
 from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.lists import ACCOUNTS
+from ijfw_plugins.redact_secrets.printed import STORES
 from ijfw_plugins.redact_secrets.structure import GATE as STRUCTURES
 from ijfw_plugins.redact_secrets.tables import GATE as TABLES
 
@@ -25,7 +26,7 @@ RARE = '$<@!?&~*>":'  # signs that few texts hold, rarest first: gates of litera
 FEW = 200  # characters; in more of them each gate is looked for instead of each place's
 
 # Words that are looked for beside those of the rules.
-ALWAYS = frozenset((*TABLES, *STRUCTURES, *ACCOUNTS, *(word for word, _ in PLAIN)))
+ALWAYS = frozenset((*TABLES, *STRUCTURES, *ACCOUNTS, *STORES, *(word for word, _ in PLAIN)))
 
 # What is taken out of a text that is looked through for literals without words: most of it.
 _FLESH = b"abcdefghijklmnopqrstuvwxyz \t\r\n"

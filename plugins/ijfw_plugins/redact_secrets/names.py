@@ -87,7 +87,7 @@ _NOT_KEY = _set(
     "locale string resource metric trace log job task queue topic channel thread user "
     "request response correlation transaction batch public pub rate limit feature flag menu "
     "nav section recv receive test cert certificate verification verify verifying ssh dedup "
-    "restore input saved matched"
+    "restore input saved matched websocket socket"
 )
 _STRONG_KEY = _set(
     "api access secret private auth signing signature encryption encrypt decryption master "

@@ -26,8 +26,8 @@ JOIN = lazy(
          \\*["']?[ \t]{0,12}[:=][ \t]{0,4})
      |(?P<row>\\*["']\r?\n[ \t]{0,8}\d{1,4}\)[ ](?=\\*["']))
      |(?P<op>(?:[ ]\[[^\[\]\n]{1,24}\](?=:)|\[\d{0,4}\](?=[ ]?=))?
-         (?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,12}
-         (?:(?:\|\||[?+])?={1,3}|=>|:=?(?![:?])|:-(?!>)|->|<-(?=[ ]?["'])
+         (?:\\*["'`\])*>]|&quot;|&\#3[49];){0,4}[ \t]{0,40}+
+         (?:(?:\|\||[?+])?={1,3}|=>|:-(?=[\w$])|:=?(?![:?])|:-(?!>)|->|<-(?=[ ]?["'])
            |::[ ](?=[A-Za-z0-9+/]{12})|→|➜|⇒|\?[ ][…›»][ ]
            |：|[|│┃║](?![ ]?["']))
          >?(?![=>:])
@@ -55,7 +55,7 @@ JOIN = lazy(
            |[ ](?:d['’]|d[ei][ ])?(?:API|[Aa]cc[eè]so?|[Aa]cesso|secret[ao]|ordine)(?=[ ]?[:：])
            |[ ]d['’]ordine(?=[ ])|[ ][^\W\d_a-zA-Z]{2,14}(?=[ ]?[:：]))?
            (?:[ \t]+(?:for|of|on|to|at|in|I|used|we|you|für|von|vom|zum|zur
-             |der|des|du|de|del|dela|della|da|do|dos|para|pour|per|al|alla|allo|till|til|för|voor|van|på|do|aus|от|для|до|к)\b
+             |der|des|du|de|di|del|dela|della|da|do|dos|para|pour|per|al|alla|allo|till|til|för|voor|van|på|do|aus|от|для|до|к)\b
            [ \t]+[\w.@/ \t-]{1,40}?|[ ](?:here|there|again|currently|atm|today|hier|ici|aquí|qui))?
          (?:[ \t]+(?:is|(?:was|has[ ]been)[ ](?:changed|set|reset)[ ]to
             |was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as|ist|lautet|est|es|è|é|je
@@ -75,7 +75,7 @@ QUOTE = lazy(
 WRAPPER = lazy(
     r"(?:\[\]byte\(|\[|\(|\{|!!str |!unsafe |new |string\(\d{1,4}\)"
     r"|[A-Za-z_][\w.]{2,40}\((?:[a-z]{1,10}=)?|[A-Za-z]{1,12}::from\()"
-    r"[ \t]{0,2}(?=[bBrRfF]?\\*[\"'`])"
+    r"(?:[ \t]{0,2}|\r?\n[ \t]{1,40})(?=[bBrRfF]?\\*[\"'`])"
 )
 # Joins that are judged as another one.
 SAME = {"nl": "op", "row": "pair", "item": "space"}

@@ -22,11 +22,14 @@ SIGNS = ("❯ ", "➜ ", "λ ")
 BEFORE = 400  # characters of a command in front of the name of a secret
 LONGEST = 4000  # characters of a value
 
-_SESSION = lazy(
+_PROMPT = (
     r"(?:[\w.@:~/\\()\[\] -]{0,60}[$#%❯➜λ]|(?:PS )?[\w.:~/\\ -]{0,60}>{1,3}|\([a-z]{2,8}\)"
-    r"|In \[\d{1,4}\]:|irb[^\n>]{0,20}>|\+) ?(?=[^\s#])([^\n]{4,400})\r?\n"
+    r"|In \[\d{1,4}\]:|irb[^\n>]{0,20}>|\+) ?(?=[^\s#])"
+)
+_SESSION = lazy(
+    _PROMPT + r"([^\n]{4,400})\r?\n"
     r"(?:=> |Out\[\d{1,4}\]: |\$\d{1,3} = (?:0x[0-9a-f]+ )?|\d\) |[ \t⎿│|]{1,8})?"
-    r"([\"'`]?)([^\s\"'`]{8,4000})\2[ \t\r│|]{0,8}(?:\n|\Z)",
+    r"(?:b(?=['\"]))?([\"'`]?)([^\s\"'`]{8,4000})\2[ \t\r│|]{0,8}(?:\n|\Z)",
 )
 _NAME = lazy(r"[A-Za-z][\w.-]{2,80}")
 # Commands whose output is a name, a digest or an identifier although a secret is named in them.
@@ -44,9 +47,30 @@ _KEEPERS = lazy(
     r"|pwgen|apg|get-secret-value|find-(?:generic|internet)-password"
 )
 _PRINTS = lazy(
-    r"openssl rand|token_(?:hex|urlsafe)|randomBytes|random_secret_key|genkey|keygen|gen[.:]secret"
-    r"|key:generate --show|rails secret|rake secret|keys? list|print-\w{2,12}-token"
+    r"openssl rand|token_(?:hex|urlsafe|bytes)|randomBytes|random_secret_key|genkey|keygen"
+    r"|gen[.:]secret|key:generate --show|rails secret|rake secret|keys? list|print-\w{2,12}-token"
     r"|gen-random|config:get|/dev/u?random"
+)
+
+# Commands that print all of a file or folder of secrets, by a word in them.
+STORES = ("sops", "vault", "credentials", "chamber", "doppler", "heroku", "infisical", "eyaml")
+LINES = 60  # of such a file
+_OPENED = lazy(
+    _PROMPT
+    + r"[^\n|>]{0,200}?(?:sops (?:-d|--decrypt|decrypt)|ansible-vault (?:view|decrypt --output -)"
+    r"|(?:vault kv|vault|credentials:|credentials) ?(?:get|read|show)"
+    r"|chamber (?:read|export|env|list -e)|doppler secrets|heroku config"
+    r"|infisical (?:export|secrets)|eyaml decrypt)\b[^\n|>]{0,300}\r?\n"
+)
+_PROMPTED = lazy(_PROMPT)
+_SETTING = lazy(
+    r"[ \t│|]{0,24}(?:export )?[\"']?([A-Za-z][\w.-]{0,60})[\"']?(?:[ \t]{0,8}[=:][ \t]{0,24}"
+    r"|[ \t]{1,40}[│|][ \t]{0,8}|[ \t]{2,40})[\"']?([^\s\"']{8,4096})[\"']?,?"
+    r"[ \t\r│|]{0,24}(?:\n|\Z)"
+)
+_PLACE = lazy(r":|@[\w-]+\.")  # of an image, a host, an address
+_NO_SECRET = lazy(
+    r"(?:\w*[_.-])?(?:id|arn|url|uri|host\w*|email|user\w*|time|date|version|region)\Z", re.I
 )
 
 
@@ -101,3 +125,41 @@ def _strong(value: str, kind: str) -> bool:
     return token_like(encoded, 16) and (
         random_looking(encoded) or hex_like(value, 24) or prose_password(value)
     )
+
+
+def opened(text: str, lower: str, words: set[str]) -> Iterator[Found]:
+    """Strong values in the lines below a command that prints a store of secrets, whatever their
+    names; for the texts see `present`."""
+    if "\n" not in text:
+        return
+    done = 0
+    for word in sorted(words.intersection(STORES)):
+        at = lower.find(word)
+        while at >= 0:
+            start = lower.rfind("\n", max(0, at - BEFORE), at) + 1
+            command = _OPENED.match(text, start, at + BEFORE) if start >= done else None
+            if command:
+                done = command.end()
+                yield from _stored(text, done)
+            at = lower.find(word, at + len(word))
+
+
+def _stored(text: str, at: int) -> Iterator[Found]:
+    for _ in range(LINES):
+        end = text.find("\n", at) + 1
+        if _PROMPTED.match(text, at, at + 80) is None:
+            line = _SETTING.match(text, at, at + LONGEST)
+            if line and not _NO_SECRET.match(line.group(1)) and _strong_alone(line.group(2)):
+                yield Found(line.start(2), line.end(2), "secret")
+        elif not text.startswith("===", at):
+            return
+        if end == 0:
+            return
+        at = end
+
+
+def _strong_alone(value: str) -> bool:
+    """Whether a value may be a secret where no name says so."""
+    if placeholder(value) or reference(value, True) or _PLACE.search(value):
+        return False
+    return prose_password(value) or hex_like(value, 24)

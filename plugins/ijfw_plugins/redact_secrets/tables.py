@@ -16,6 +16,12 @@ _NAME = lazy(r"[ \t]*[\"'`]?[A-Za-z_][\w.-]{0,40}(?: [A-Za-z][\w.-]{0,24}){0,2}[
 _SPACES = " \t\r\f\v\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _LINE = lazy(rf"[\w.\-\"'`|,;{_SPACES}]*+\Z")
 _REST = lazy(rf"[\w.\-\"'`|,;{_SPACES}]{{3,600}}+\n")
+# The columns of a table with one setting a row.
+_NAMES = lazy(
+    r"name|key|variable|var|setting|property|parameter|option|field|item|secret|config|env"
+    r"|keyname|(?:variable|setting|parameter|env)[_ ](?:name|var)"
+)
+_VALUES = lazy(r"(?:current |secret )?(?:values?|val|default|wert|valor|valeur)")
 BLANKS = "  "
 SEPARATORS = ("|", "\t", ",", ";", BLANKS)
 _BLANK_CELL = lazy(r"\S+(?: \S+)*")
@@ -38,6 +44,8 @@ def tables(text: str, lower: str, words: set[str]) -> Iterator[Found]:
         yield from _inserts(text, lower)
     if "\n" in text:
         yield from _rows(text, lower, held)
+        if "value" in lower:
+            yield from _settings(text, lower)
 
 
 def columns_of(cells: list[str]) -> dict[int, tuple[str, str]]:
@@ -73,31 +81,64 @@ def found_in(start: int, value: str, kind: str) -> Found:
 
 def _rows(text: str, lower: str, words: set[str]) -> Iterator[Found]:
     """Lines of values below a line of names, with the same separator and number of cells."""
+    lines = sorted({line for word in words for line in _lines_with(word, text, lower)})
     done = 0
-    for start, end in sorted({line for word in words for line in _lines_with(word, text, lower)}):
-        if start < done or end - start >= WIDEST:
+    for start, end in lines:
+        cells, separator = _head(text, start, end) if start >= done else ([], "")
+        if not separator:
             continue
-        line = text[start:end]
-        separator = next((mark for mark in SEPARATORS if mark in line), "")
-        if not separator or (separator == BLANKS and line.startswith(" ")):
-            continue
-        cells = _cells(line, start, separator)
-        columns = columns_of([cell for cell, _ in cells])
-        if sum(bool(cell.strip()) for cell, _ in cells) < 2:
+        columns = columns_of(cells)
+        if sum(bool(cell.strip()) for cell in cells) < 2:
             columns = {}  # an item of a list
         done = end + 1
-        inner = text[start - 1 : start] == '"'  # the text is a string of JSON, which a quote ends
-        for _ in range(ROWS if columns else 0):
-            end = text.find("\n", done)
-            end = len(text) if end < 0 else end
-            line = text[done : min(end, done + LONGEST)]
-            if inner:
-                line = line.partition('"')[0]
-            row = _cells(line, done, separator)
-            if not line or (len(row) != len(cells) and not _RULE.match(line)):
-                break
+        for row, after in _below(text, start, end, separator, len(cells)) if columns else ():
             yield from _values(row, columns)
-            done = end + 1
+            done = after
+
+
+def _settings(text: str, lower: str) -> Iterator[Found]:
+    """Values of rows that name a secret, in a table with a column of names and one of values."""
+    done = 0
+    for start, end in _lines_with("value", text, lower):
+        written, separator = _head(text, start, end) if start >= done else ([], "")
+        cells = [cell.strip(" \t\"'`").lower() for cell in written]
+        named = next((nth for nth, cell in enumerate(cells) if _NAMES.fullmatch(cell)), -1)
+        valued = next((nth for nth, cell in enumerate(cells) if _VALUES.fullmatch(cell)), -1)
+        if min(named, valued) < 0 or len(cells) < 3:
+            continue
+        for row, after in _below(text, start, end, separator, len(cells)):
+            done = after
+            name = row[named][0].strip(" \t\"'`") if named < len(row) else ""
+            kind = name_kind(name)
+            if kind and kind != "webhook":
+                yield from _values(row, {valued: (kind, name)})
+
+
+def _head(text: str, start: int, end: int) -> tuple[list[str], str]:
+    """The cells of a line of names and what separates them; "" where it is none."""
+    line = text[start:end] if end - start < WIDEST else ""
+    separator = next((mark for mark in SEPARATORS if mark in line), "")
+    if separator == BLANKS and line.startswith(" "):
+        separator = ""
+    return [cell for cell, _ in _cells(line, start, separator)] if separator else [], separator
+
+
+def _below(
+    text: str, start: int, end: int, separator: str, size: int
+) -> Iterator[tuple[list[tuple[str, int]], int]]:
+    """The rows of a table of so many columns below its line of names, and where each ends."""
+    inner = text[start - 1 : start] == '"'  # the text is a string of JSON, which a quote ends
+    for _ in range(ROWS):
+        at = end + 1
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        line = text[at : min(end, at + LONGEST)]
+        if inner:
+            line = line.partition('"')[0]
+        row = _cells(line, at, separator)
+        if not line or (len(row) != size and not _RULE.match(line)):
+            return
+        yield row, end + 1
 
 
 def _lines_with(word: str, text: str, lower: str) -> list[tuple[int, int]]:

@@ -45,9 +45,9 @@ _TOLD = lazy(  # what stands for a password in examples: proxypass, my_db_passwo
     r"|plain|pass|api|key|auth)[-_]?){1,4}(?:pass(?:word|wd|phrase)?|pwd?|secret|token|key)[0-9!]{0,4}"
 )
 _REFERENCE = lazy(
-    r"\$\{|\$\(|\$\?|\$\{\{|\$[A-Za-z_]\w*\Z|\{\{|(?!\{noop\})\{[A-Za-z_][\w.!:\[\]()\"']*\}|<[^<>]{1,60}>?\Z|%[A-Za-z_]\w*%|%\(\w+\)s?|"
+    r"\$\{|\$\(|\$\?|\$\{\{|\$\$?[A-Za-z_]\w*\Z|\$\$\{|\{\{|(?!\{noop\})\{[A-Za-z_][\w.!:\[\]()\"']*\}|<[^<>]{1,60}>?\Z|%[A-Za-z_]\w*%|%\(\w+\)s?|"
     r"x:\d+:|age1[a-z0-9]{50}|#\{|@\{|env[.:(\[]|process\.env|os\.(?:environ|getenv)|ENV\[|System\.getenv|import\.meta|vault:|arn:aws|op://|ref\+|"
-    r"secretref:|projects/|file:|data:[a-z]|@\w+\.?\w*\(|ENC\[|AQICAH|ansible-vault|\$ANSIBLE|!vault|sops:|"
+    r"secretref:|projects/|file:|data:[a-z]|@\w+\.?\w*\(|@[\w./~-]{1,80}\.(?:txt|json|ya?ml|pem|key|env|pass)\Z|ENC\[|AQICAH|ansible-vault|\$ANSIBLE|!vault|sops:|"
     r"\[REDACTED|\[redacted|\(redacted|\*\*\*|secretsmanager|ssm:|keyring:|config\.|settings\.|self\.|this\.|args\.|opts\.|options\.|"
     r"Ag[A-D][A-Za-z0-9+/]{200}|req\.|ctx\.|props\.|state\.|data\.|params\.|sha(?:1|256|384|512)[-:]|h1:|md5[-:]|urn:|spdx"
 )
@@ -60,10 +60,11 @@ _ANYWHERE = lazy(
     r"|#[a-z_-]{1,80}\Z|//[\w.-]{1,80}/|(?:[a-z]{1,16} )?#[0-9A-Fa-f]{6}\Z|![01](?:[,)}\]]|\Z)"
     r"|[A-Za-z-]{1,40}(?:\|[A-Za-z-]{0,40}){1,40}\Z|\^?\\?/\^|\|"
     r"|[\w./-]{1,80}\.html?#[\w-]{1,80}\Z|&(?:lt|#x3[Cc]|#60);|[A-Za-z_]{1,40}\.[A-Z][A-Z_]{2,40}\Z"
+    r"|[Xx](?:-[A-Z][A-Za-z]{1,12}){1,5}\Z"  # the name of a header
 )
 _MARKS = ("***", "xxxxxx", "XXXXXX", "•••", "[REDACTED:", "[REDACTED]")
 _CALL = lazy(
-    r"[A-Za-z_][A-Za-z_.:]*[0-9]?\(|[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)+\("
+    r"[A-Za-z_][A-Za-z_.:]*[0-9]?[!?]?\(|[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)+[!?]?\("
     r"|(?:await|new|async|func|function|lambda|return|typeof)\b"
     r"|[a-z_]+(?:\.[A-Za-z_]+)*\[(?:\w|\Z)|[\w.|]{0,80}(?:Public|Private)Key\Z"
 )
@@ -194,6 +195,14 @@ def hex_like(value: str, size: int) -> bool:
         and _HEX.match(value) is not None
         and any(map(str.isdigit, value))
         and any(map(str.isalpha, value))
+    )
+
+
+def mixed(text: str) -> bool:
+    """Whether a run looks like a piece of a token: letters with digits, or case mixed inside."""
+    inner = text[1:]
+    return (any(map(str.isdigit, text)) and any(map(str.isalpha, text))) or (
+        any(map(str.isupper, inner)) and any(map(str.islower, inner))
     )
 
 

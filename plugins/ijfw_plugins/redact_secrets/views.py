@@ -12,6 +12,7 @@ from functools import cached_property
 
 from ijfw_plugins.redact_secrets.forms import Forms
 from ijfw_plugins.redact_secrets.lazy import lazy
+from ijfw_plugins.redact_secrets.values import mixed
 
 # ANSI, C0 but tab and newlines, soft hyphen, zero-width, bidi, variation selectors, tags.
 _CHARACTERS = (
@@ -30,7 +31,7 @@ _NAMED = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">", "nbsp": " 
 _PERCENT = lazy(r"%[0-7][0-9a-fA-F]")
 _BASE64 = lazy(r"[A-Za-z0-9+/_-]{40,4000}={0,2}")
 _BREAK = lazy(
-    r"\n[ \t>|]{0,24}+([\"']?+)"
+    r"\n[ \t>|]{0,24}+(?:[+.] {0,4}(?=[\"']))?([\"']?+)"
     r"(?=([A-Za-z0-9+/_.-]{4,512}+={0,2}+)[\"'`,;)]{0,3}+[ \t\r|]*+(?:\n|\Z))"
 )
 _LEFT = lazy(  # for the reversed text in front of a line break
@@ -142,14 +143,6 @@ def _plain_entity(found: str) -> str:
 
 def _plain_percent(found: str) -> str:
     return chr(int(found[1:], 16))
-
-
-def mixed(text: str) -> bool:
-    """Whether a run looks like a piece of a token: letters with digits, or case mixed inside."""
-    inner = text[1:]
-    return (any(map(str.isdigit, text)) and any(map(str.isalpha, text))) or (
-        any(map(str.isupper, inner)) and any(map(str.islower, inner))
-    )
 
 
 def unwrapped(parent: View) -> View | None:

@@ -37,6 +37,12 @@ OPENED = {
         "must keep": (432, 1.0),
         "prefix tokens": (126, 1.0),
     },
+    "ninth": {
+        "case recall": (415, 0.9518),
+        "harmless touched": (289, 0.0243),
+        "must keep": (490, 0.9979),
+        "prefix tokens": (48, 1.0),
+    },
 }
 CONTEXT = Context(project="", session="s", now=datetime.now(UTC), memory=None)  # type: ignore[arg-type]
 
@@ -71,6 +77,7 @@ def judge_cases(seed: str = "1") -> list[Case]:
         "sixth",
         "seventh",
         "eighth",
+        "ninth",
     ):
         for number, case in enumerate(_templates(part)):
             template = case["text"]
@@ -87,6 +94,7 @@ def judge_cases(seed: str = "1") -> list[Case]:
         "harmless_sixth",
         "harmless_seventh",
         "harmless_eighth",
+        "harmless_ninth",
     ):
         for kind, group in toml(f"redaction_{part}").items():
             for number, template in enumerate(group["texts"]):
