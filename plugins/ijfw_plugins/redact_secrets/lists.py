@@ -25,6 +25,8 @@ ENDS = (
 )
 WIDEST = 600  # characters of names in front of one
 
+Done = dict[frozenset[tuple[int, str]], int]
+
 _STRING = r"(?:\\*\"[^\"\\\n]{0,80}\\*\"|\\*'[^'\\\n]{0,80}\\*')"
 _HEAD = lazy(
     rf"[\[(]\s{{0,12}}(?:({_STRING}(?:\s{{0,12}},\s{{0,12}}{_STRING}){{1,40}}),?\s{{0,12}}[\])]"
@@ -71,8 +73,9 @@ def lists(text: str, lower: str, words: set[str]) -> Iterator[Found]:
     if not words.isdisjoint(GATE):
         ends = [word + mark for gate, word in ENDS if gate in words for mark in "\"'"]
         heads = {start for end in ends if end in lower for start in _heads(text, lower, end)}
+        done: Done = {}
         for start in sorted(heads):
-            yield from _rows(text, start)
+            yield from _rows(text, start, done)
         if "<td" in lower:
             yield from _html(text)
         for word in sorted(words.intersection(GATE)):
@@ -83,28 +86,32 @@ def lists(text: str, lower: str, words: set[str]) -> Iterator[Found]:
 
 def _named(text: str, lower: str, word: str) -> Iterator[Found]:
     """The items of `api_keys: ["...", "..."]`, in brackets or one a line."""
+    done = 0  # what stands inside a list is no name of one
     at = lower.find(word)
     while at >= 0:
-        head = _NAMED.match(text, at + len(word))
+        head = _NAMED.match(text, at + len(word)) if at >= done else None
         if head:
             before = _NAME_BEFORE.search(text, max(0, at - 40), at)
             name = text[before.start() if before else at : head.end("rest")]
             kind = name_kind(name)
             if kind and kind != "webhook":
                 item = {"words": _ITEM_OF_WORDS, "lines": _ITEM_OF_LINES}.get(head.lastgroup or "")
-                yield from _items(text, head.end(), item or _ITEM, kind, name)
+                for match in _items(text, head.end(), item or _ITEM):
+                    done = match.end()
+                    value = match.group(1)
+                    random = prose_password(value) if kind == "password" else token_like(value)
+                    if random and is_secret(value, kind, name):
+                        yield found_in(match.start(1), value, kind)
         at = lower.find(word, at + len(word))
 
 
-def _items(text: str, at: int, item: "re.Pattern[str]", kind: str, name: str) -> Iterator[Found]:
+def _items(text: str, at: int, item: "re.Pattern[str]") -> Iterator["re.Match[str]"]:
+    """The items of a list that starts there."""
     for _ in range(ROWS):
         match = item.match(text, at, at + LONGEST)
         if match is None:
             return
-        value = match.group(1)
-        random = prose_password(value) if kind == "password" else token_like(value)
-        if random and is_secret(value, kind, name):
-            yield found_in(match.start(1), value, kind)
+        yield match
         if match.group(2) is None or match.group(2) in tuple("])}"):
             return
         at = match.end()
@@ -122,15 +129,17 @@ def _heads(text: str, lower: str, end: str) -> Iterator[int]:
         at = lower.find(end, at + len(end))
 
 
-def _rows(text: str, start: int) -> Iterator[Found]:
-    """Lists of values behind the list of names that starts there."""
+def _rows(text: str, start: int, done: Done) -> Iterator[Found]:
+    """Lists of values behind the list of names that starts there. `done` says up to where lists
+    with secrets at the same places were read: one of these is none of names."""
     head = _HEAD.match(text, start, start + 4 * WIDEST)
     if head is None:
         return
     names = [name.strip(" \t\r\n\"'\\") for name in (head.group(1) or head.group(2)).split(",")]
     columns = columns_of(names)
+    key = frozenset((nth, kind) for nth, (kind, _) in columns.items())
     at = head.end()
-    for _ in range(ROWS if columns else 0):
+    for _ in range(ROWS if columns and start >= done.get(key, 0) else 0):
         row = _ROW.match(text, at, at + 200)
         if row is None:
             return
@@ -144,6 +153,7 @@ def _rows(text: str, start: int) -> Iterator[Found]:
             if nth in columns and is_secret(value, *columns[nth]):
                 yield found_in(cell.start(group), value, columns[nth][0])
             at, end, nth = cell.end(), cell.group(3), nth + 1
+        done[key] = at
 
 
 def _accounts(text: str, lower: str, name: str) -> Iterator[Found]:

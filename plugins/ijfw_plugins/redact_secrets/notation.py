@@ -74,8 +74,9 @@ QUOTE = lazy(
 )
 WRAPPER = lazy(
     r"(?:\[\]byte\(|\[|\(|\{|!!str |!unsafe |new |string\(\d{1,4}\)"
-    r"|[A-Za-z_][\w.]{2,40}\((?:[a-z]{1,10}=)?|[A-Za-z]{1,12}::from\()"
-    r"(?:[ \t]{0,2}|\r?\n[ \t]{1,40})(?=[bBrRfF]?\\*[\"'`])"
+    r"|[A-Za-z_][\w.]{2,40}\((?:\r?\n[ \t]{1,40})?(?:[a-z]{1,10}=)?|[A-Za-z]{1,12}::from\("
+    r"|\(\r?\n[ \t]{1,40}(?=[bBrR]?[\"'][A-Za-z0-9+/_=-]{16,}[\"']))"
+    r"[ \t]{0,2}(?=[bBrRfF]?\\*[\"'`])"
 )
 # Joins that are judged as another one.
 SAME = {"nl": "op", "row": "pair", "item": "space"}

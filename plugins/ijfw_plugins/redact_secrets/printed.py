@@ -133,11 +133,14 @@ def opened(text: str, lower: str, words: set[str]) -> Iterator[Found]:
     if "\n" not in text:
         return
     done = 0
+    tried: set[int] = set()
     for word in sorted(words.intersection(STORES)):
         at = lower.find(word)
         while at >= 0:
             start = lower.rfind("\n", max(0, at - BEFORE), at) + 1
-            command = _OPENED.match(text, start, at + BEFORE) if start >= done else None
+            new = start >= done and start not in tried
+            tried.add(start)
+            command = _OPENED.match(text, start, at + BEFORE) if new else None
             if command:
                 done = command.end()
                 yield from _stored(text, done)
