@@ -268,8 +268,8 @@ def _seconds(finding: Finding, found: list[Finding], clauses: list[Clause], tabl
     praised = {f.clause for f in found if f.kind == "confirmation"}
     here = clauses[finding.clause : finding.clause + 2]
     said = ". ".join(clause.plain for clause in here)
-    if finding.kind == "correction" and finding.clause in praised:
-        return guarded("agrees", said, table)
+    if finding.clause in praised and finding.kind == "correction":
+        return guarded("agrees", said, table) or guarded("relief", lower(finding.text), table)
     return finding.clause - 1 in praised and guarded("relief", here[0].plain, table)
 
 

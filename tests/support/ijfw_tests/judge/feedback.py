@@ -60,6 +60,7 @@ def judge_cases() -> list[Case]:
         ("feedback_lasting_second", f"{LASTING}second-"),
         ("feedback_lasting_third", f"{LASTING}third-"),
         ("feedback_lasting_fourth", f"{LASTING}fourth-"),
+        ("feedback_lasting_fifth", f"{LASTING}fifth-"),
     )
 
 
