@@ -33,6 +33,7 @@ _WHEN = (
 _HEADS = (
     ("ticket", rf"(?:\[({_TICKET})\]:?|\(({_TICKET})\):?|({_TICKET}):)\s+"),
     ("when", rf"(?:[\[(]({_WHEN}|\d\d?:\d\d(?::\d\d)?)[\])]\s*[:–—-]?|({_WHEN})\s*[:–—-])\s+"),
+    ("when", r"((?:session|sprint|day|week|turn) #?\d{1,4})\s*[:–—-]\s+"),
     ("place", r"((?:in|for) (?:this|our) (?:repo|repository|project|codebase|code base)),?\s+"),
     ("who", rf"(?:the )?({_WHO}) (?:said|says|told (?:us|me)|mentioned|confirmed|noted) that "),
     ("who", rf"(?:according to|(?:as )?per|as (?:told|said|requested) by) ({_WHO}),\s+"),
@@ -44,6 +45,7 @@ _TAILS = (
     ("who", r"(@[\w.-]{1,30})"),
     ("who", r"(?:from|in) (?:the )?(user|team|code review|review|retro|stand-?up)|(code review)"),
     ("who", r"(?:the )?(user|team)(?:'s)? (?:preference|request|decision|wish|feedback)"),
+    ("state", r"(confirmed|verified|agreed|important|reminder)"),
     ("when", rf"(?:(?:as of|updated|noted|added|decided) )?({_WHEN})"),
 )  # in brackets
 _STARTS = ("in t", "in o", "for ", "acco", "per ", "as p", "as t", "as s", "as r")

@@ -95,8 +95,7 @@ def _phrase(lower: Sequence[str], place: int, before: list[str]) -> tuple[list[s
         counted = after.isalpha() and after not in words()["stop"]
         return (["1"], 1) if counted and last not in words()["pointing"] else None
     if word == "all":
-        each = after.isalpha() and after not in words()["stop"] and last not in words()["pointing"]
-        return (["every"], 1) if each and words()["collective"].isdisjoint(lower) else None
+        return _each(lower, place, last)
     for rest, form in _table().phrases.get(word, ()):
         if lower[place + 1 : place + 1 + len(rest)] != rest:
             continue
@@ -104,6 +103,16 @@ def _phrase(lower: Sequence[str], place: int, before: list[str]) -> tuple[list[s
             return None  # what one does not have to do is not what one must not
         return form, 1 + len(rest)
     return None
+
+
+def _each(lower: Sequence[str], place: int, last: str) -> tuple[list[str], int] | None:
+    """ "every" for "all", "all the" and "all of the" in front of a noun."""
+    table, size = words(), 1
+    while lower[place + size : place + size + 1] in (["of"], ["the"]):
+        size += 1
+    noun = lower[place + size] if place + size < len(lower) else ""
+    each = noun.isalpha() and noun not in table["stop"] and last not in table["pointing"]
+    return (["every"], size) if each and table["collective"].isdisjoint(lower) else None
 
 
 def _large(word: str, last: str, before: list[str]) -> tuple[list[str], int] | None:

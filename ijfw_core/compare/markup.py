@@ -9,6 +9,7 @@ _ENTITIES = {
 }  # fmt: skip
 _TAG = re.compile(r"<(b|i|u|em|strong|code|kbd|mark|sup|sub|span)>([^<>\n]{1,200})</\1>", re.I)
 _AUTOLINK = re.compile(r"<(https?://[^\s<>]{1,500})>")
+_LIT = re.compile(r"(?<![\w=])==(?=\S)([^=\n]{1,300})(?<=\S)==(?![\w=])")
 _SHORTCODE = re.compile(r"(?<![\w:])(?::[a-z][a-z0-9_+-]{2,30}:)(?![\w:])")
 _REFUSALS = re.compile("[\u274c\u2716\u2718\u2717\U0001f6ab\u26d4\U0001f44e]\ufe0f?")
 _DENIAL = re.compile(
@@ -23,6 +24,7 @@ _RANGE = re.compile(
 )
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:,\d{3})*(?!\d))")
 _BITS = re.compile(r"(?<=[\d ][kKMG])b(?=(?:/s|ps)\b)")
+_ROUGHLY = re.compile(r"(?<![\w/~])~ ?(?=\d)")
 _PERCENT = re.compile(r"(?<=\d) (?=%(?!\w))")
 _SPACES = re.compile(r"[ \t]{2,}")
 _EMOJI = "[\u2600-\u27bf\u2b50-\u2b55\U0001f000-\U0001faff\ufe0f\u200d]"
@@ -48,11 +50,13 @@ def readable(text: str) -> str:
     if "<" in text and ">" in text:
         text = _AUTOLINK.sub(r"\1", _TAG.sub(_untagged, text))
     if ":" in text:
-        text = _SHORTCODE.sub(" ", text)
+        text = _SHORTCODE.sub(" ", text).strip()
     if not text.isascii():
         text = _plain_signs(text)
     if text[:1] in _PAIRS:
         text = _unframed(text)
+    if "==" in text:
+        text = _LIT.sub(r"\1", text)
     if "*" in text:
         text = _INNER_MARK.sub("", text)
     return _numerals(text)
@@ -72,6 +76,8 @@ def _numerals(text: str) -> str:
         text = _THOUSANDS.sub("", text)
     if "b/s" in text or "bps" in text:
         text = _BITS.sub("bit", text)  # "Mb/s" is not "MB/s"
+    if "~" in text:
+        text = _ROUGHLY.sub("about ", text)
     if "%" in text:
         text = _PERCENT.sub("", text)
     return _RANGE.sub(_spread, text) if "-" in text or "–" in text else text

@@ -34,14 +34,15 @@ _TOKEN = re.compile(
     r"|ません|ない|なく"  # denials of Japanese
     r"|[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"  # one CJK character
     r"|(?:--?|[.~^/#@]{1,3})?[^\W_](?:\w|[.:/@+'’#-](?=\w))*(?:[+#]{1,2}|%)?"
-    r"|(?<=[\w)%] )(?:[<>]=?|!=|==|[≤≥])(?= ?[\w$.-])|(?<=\w)[<>]=?(?=\d)|[$€£¥](?![A-Za-z_{(])"
+    r"|(?:(?<=[\w)%:(] )|(?<=\()|(?<![\s\S]))(?:[<>]=?|!=|==|[≤≥])(?= ?[\w$.-])"
+    r"|(?<=\w)[<>]=?(?=\d)|[$€£¥](?![A-Za-z_{(])"
     r"|[,;.!?():=\n—–]|->|=>"
 )
 _MARK = re.compile('[*`"“”«»_]')
 _MARKS = re.compile(r"[*`\"“”«»]+|(?<![^\W_])_+|_+(?![^\W_])")
 _CODE = re.compile(r"(`{1,3})([^`\n]{1,200})\1")
 _CODE_WORD = re.compile(r"\w+")
-_HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
+_HYPHEN = re.compile(r"(?<=[a-z0-9])-(?=[a-z])")
 _POINTS = frozenset(",;.!?():=\n—–") | {"->", "=>"}
 
 
@@ -142,8 +143,13 @@ class Note:
     def apart(self) -> list[str]:
         """The strict words that are no part of a compound: "not able" is not "notable"."""
         table = words()
-        whole = table["negators"] | table["limits"] | table["cues"] | self.code
+        whole = table["negators"] | table["limits"] | table["cues"]
         return [t for t in self.strict_texts if t in whole or not t.replace("-", "").isalpha()]
+
+    @cached_property
+    def owners(self) -> frozenset[str]:
+        """Whose things it speaks of: "my", "their"."""
+        return frozenset([word.raw for word in self.plain if word.raw in words()["owners"]])
 
     @cached_property
     def fused(self) -> frozenset[str]:

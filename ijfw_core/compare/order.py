@@ -35,6 +35,8 @@ def _listed(note: Note) -> _Listed | None:
     light = light_words()
     found = [word for word in note.words if word.text not in light or word.name]
     joints = [n for n, word in enumerate(found) if word.text in ("and", "or")]
+    if not joints:
+        return _named(found)
     if len(joints) != 1 or not 0 < joints[0] < len(found) - 1:
         return None
     place = joints[0]
@@ -44,11 +46,32 @@ def _listed(note: Note) -> _Listed | None:
         start -= 2
         items.append(found[start])
     before, after = found[:start], found[place + 2 :]
-    if not all(map(_is_item, items)) or not _leads_list(note, before, items) or _heads(after):
+    led = _is_subject(after) if not before else not _heads(after)
+    if not all(map(_is_item, items)) or not led or not _leads_list(note, before, items):
         return None
     texts = [word.text for word in before], [word.text for word in after]
     joint = found[place].text
     return _Listed((*texts[0], joint), tuple(sorted(w.text for w in items)), tuple(texts[1]))
+
+
+def _named(found: list[Word]) -> _Listed | None:
+    """Names behind a colon at the end: "Supported: Linux, macOS, Windows"."""
+    texts = [word.text for word in found]
+    if texts.count(":") != 1:
+        return None
+    place = texts.index(":") + 1
+    items = [word for word in found[place:] if word.text not in (",", ".")]
+    plain = all(_is_item(word) and (word.name or word.first) for word in items)
+    if not plain or texts[place:].count(",") != len(items) - 1:
+        return None
+    return _Listed((*texts[:place],), tuple(sorted(w.text for w in items)), ())
+
+
+def _is_subject(after: list[Word]) -> bool:
+    """Whether a list in front is what a verb is said of."""
+    table = words()
+    verbs = table["roles"] | table["open"] | table["tie"] | table["auxiliary"] | table["limits"]
+    return bool(after) and after[0].text in verbs
 
 
 def _is_item(word: Word) -> bool:
@@ -57,9 +80,9 @@ def _is_item(word: Word) -> bool:
 
 def _leads_list(note: Note, before: list[Word], items: list[Word]) -> bool:
     """Whether what stands in front of a list leads to all of it: a verb or a preposition, and no
-    word that may be said of its first item alone."""
+    word that may be said of its first item alone. Nothing may, too."""
     if not before:
-        return False
+        return True
     last = before[-1]
     linked = last.text in ("with", "without", "for", "in", "from", "on", "of", "to", ":")
     verbs = words()["open"] | words()["auxiliary"] | {"use", "uses"}

@@ -58,6 +58,8 @@ def _same(a: Note, b: Note) -> str:
     """Why the notes say the same word for word; "" where they do not."""
     if a.stamp and b.stamp and a.stamp != b.stamp:
         return ""
+    if a.owners - b.owners and b.owners - a.owners:
+        return ""  # "our API" is not "their API"
     if a.joined == b.joined:
         return "same words"
     if (a.code or b.code) and not (a.texts ^ b.texts).isdisjoint(a.code | b.code):

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.?"
 _ISO = (
     r"20\d\d[-/]\d\d[-/]\d\d"
-    r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?(?:Z|[+-]\d\d:?\d\d)?(?![-./]?\w)"
+    r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)?"
+    r"(?:Z|[+-]\d\d:?\d\d| (?:UTC|GMT|CES?T|[ECMP][SD]T)\b)?(?![-./]?\w)"
 )
 _WEEKDAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6},? )?"
 _LOCAL = (
@@ -19,7 +20,8 @@ _SAID = (
     r"|learned|confirmed|verified|checked|reviewed|as of|date:|on):?(?: on)? )?"
 )
 _BULLET = re.compile(
-    r"\s*(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\[[ xX]\]\s+|#{1,6}\s+|\d{1,3}[.)]\s+|>\s+)"
+    r"\s*(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\[[ xX]\]\s+|#{1,6}\s+|\d{1,3}[.)]\s+"
+    r"|>\s+(?!\d+(?:\.\d+)?(?:\s|[a-z%])))"  # "> 5 errors" compares
 )
 _SET = r"(?:(?:on|session|date:?|updated?|added|noted) )"
 # A bare date of which something is said ("2026-05-01 is the freeze") is no stamp.
@@ -29,22 +31,44 @@ _STAMP = re.compile(
     rf"|{_ISO}(?!\s+(?:is|was|will|marks|ist|war)\b))[*_]{{0,3}}\s*[:,–—-]?[*_]{{0,3}}\s*",
     re.IGNORECASE,
 )
+_BY = r"(?:@?[A-Z][a-z]{1,14}|(?:the )?(?:user|team|agent)|@[\w.-]{1,20}|(?:PR |MR )?#\d{1,7})"
 _END_STAMP = re.compile(
-    rf"\s*(?:[\[(<]{_SAID}(?P<set>{_DAY})(?:,? @?[A-Z][a-z]{{1,14}})?[\])>]"
-    rf"|,\s*(?P<listed>{_ISO})|\s[–—-]{{1,2}}\s*{_SAID}(?P<dashed>{_DAY}))[*_]{{0,3}}\s*[.!]?\s*\Z"
+    rf"\s*(?:[\[(<](?:{_BY}, )?{_SAID}(?P<set>{_DAY})(?:,? {_BY})?[\])>]"
+    rf"|,\s*(?P<listed>{_ISO})|\s[–—-]{{1,2}}\s*(?:{_BY}, )?{_SAID}(?P<dashed>{_DAY}))"
+    r"[*_]{0,3}\s*[.!]?\s*\Z"
 )
 _WRAPPED = re.compile(r"<(b|i|u|em|strong|code|mark|p|li|span)>(.*)</\1>\s*\Z", re.DOTALL | re.I)
+# "The user prefers" says who speaks, "user ids" what of; "the user said" is an aside.
+_OF_USERS = (
+    r"ids?|names?|data|tables?|accounts?|inputs?|stor(?:y|ies)|sessions?|roles?|content|interface"
+    r"|uploads?|agents?|settings|profiles?|lists?|services?|models?|e?-?mails?|groups?|permissions?"
+    r"|tests?|guides?|docs|research|feedback|facing|types?|objects?|records?|rows?|and|or"
+    r"|said|says|told|mentioned|confirmed|noted"
+)
+_WE_DO = (
+    r"uses?|prefers?|wants?|needs?|requires?|follows?|relies|targets|avoids?|decided|chose|agreed"
+)
 _OPENING = re.compile(
     r"(?:(?:please|kindly) )?(?:(?:remember|note|keep in mind|bear in mind|be aware),? that"
     r"|(?:remember|don't forget|do not forget|be sure|make sure|ensure) to"
     r"|(?:make|be) sure that|ensure that|it is important (?:to|that)|important is that"
-    r"|(?:by the way|btw|fyi|ok|okay|so|also),"
+    r"|(?:by the way|btw|fyi|ok|okay|so|also),|let's|lets|let us"
     r"|(?:(?:the|this|our|my) )?(?:project|repo|repository|codebase|code base|team)"
-    r"(?=\s+(?:uses?|prefers?|wants?|needs?|requires?|follows?|relies|targets|avoids?|decided|chose|agreed)\b)"
+    rf"(?=\s+(?:{_WE_DO})\b)"
+    rf"|(?:(?:the|our) ){{0,2}}[*_`]*user[*_`]*(?!\s+[*_`]*(?:{_OF_USERS})\b)"
     r")\s+(?=\S)",
     re.IGNORECASE,
 )
-_SUBJECTS = ("project", "repo ", "reposi", "code b", "codeb", "team ")  # of what "we" do
+_SUBJECTS = (
+    "user",
+    "let",
+    "project",
+    "repo ",
+    "reposi",
+    "code b",
+    "codeb",
+    "team ",
+)  # of what "we" do
 HEAD = 64  # characters in which a date or a label in front of a note begins to end
 _HIDDEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
@@ -56,6 +80,7 @@ def labels(names: Iterable[str]) -> re.Pattern[str]:
     """The pattern of a label in front of a note: "Note:", "[decision]", "Please remember -"."""
     found = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     name = rf"(?:(?:please|kindly|bitte|por favor) [*_]{{0,3}})?(?:{found})"
+    name += rf"(?: #?\d{{1,4}})?(?:[*_]{{0,3}} [\[(]{_DAY}[\])])?"
     return re.compile(
         rf"[*_ ]*(?:[\[(]{name}[\])][*_ ]*:?|{name}[*_ ]*(?::| [-–—](?= )|(?=\n)))[*_\s]*"
         r"(?=[^*_\s])",
