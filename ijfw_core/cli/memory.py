@@ -40,10 +40,16 @@ for command in (search, recall, why, reindex, import_, export):
 def print_entries(entries: Sequence[Entry]) -> None:
     """Entries as a table."""
     rows = [
-        (e.id, e.kind, e.tier, f"{e.confidence:.2f}", format_time(e.stored)[:10], e.summary)
-        for e in entries
+        (e.id, e.kind, e.tier, f"{e.confidence:.2f}", _when(e)[:10], e.summary) for e in entries
     ]
     table(("id", "kind", "tier", "sure", "stored", "summary"), rows)
+
+
+def _when(entry: Entry) -> str:
+    """When it was stored; "-" where a hand-written entry does not say."""
+    from ijfw_core.grammar import EPOCH
+
+    return "-" if entry.stored == EPOCH else format_time(entry.stored)
 
 
 @memory.command("list", epilog="Example: ijfw memory list --tier journal --json")
@@ -104,7 +110,7 @@ def show(ctx: click.Context, entry_id: str, as_json: bool) -> None:
         ("tier", f"{entry.tier} ({entry.path})"),
         ("origin", entry.origin),
         ("session", entry.session or "-"),
-        ("stored", format_time(entry.stored)),
+        ("stored", _when(entry)),
         ("sure", f"{entry.confidence:.2f}"),
         ("tags", ", ".join(entry.tags)),
         ("superseded by", entry.superseded_by),

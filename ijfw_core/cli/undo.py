@@ -99,10 +99,18 @@ def _list_runs(found: "Sequence[RunInfo]", as_json: bool) -> None:
         emit_json({"runs": found})
         return
     rows = [
-        (i.run, i.kind, i.session, format_time(i.at), str(i.changes), "undone" * i.reverted)
+        (
+            i.run,
+            i.kind,
+            i.session,
+            format_time(i.at),
+            str(i.changes),
+            "undone" * i.reverted,
+            i.about,
+        )
         for i in found
     ]
-    table(("run", "kind", "session", "at", "blocks", ""), rows)
+    table(("run", "kind", "session", "at", "entries", "", "about"), rows)
     if not found:
         say("Nothing was written yet.")
 

@@ -38,6 +38,7 @@ class RunInfo(Struct, frozen=True, kw_only=True):
     at: datetime
     changes: int  # entries that it changed, moved or made
     reverted: bool  # none of its changes holds any more
+    about: str = ""  # slug of the first entry that it changed
 
 
 class Undo(Struct, frozen=True, kw_only=True):
@@ -93,6 +94,7 @@ def runs(roots: Roots) -> list[RunInfo]:
             at=group[0].at,
             changes=len({record.group for record in group}),
             reverted=all(record.change in gone for record in group),
+            about=next((record.slug for record in group if record.slug), ""),
         )
         for run, group in found.items()
     ]

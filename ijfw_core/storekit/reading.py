@@ -28,6 +28,7 @@ _LONGEST = 16 << 20  # characters of one block
 _FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CONFLICT = re.compile(r"^(?:<{7}|>{7})(?: .*)?\r?$", re.M)
 _COPY = re.compile(r"(?<=^h-[0-9a-f]{10})-[0-9]+\Z")  # a second copy of an entry without id
+_WORD = re.compile(r"[^\W_]")
 _COMMENT = re.compile(r"<!--[^>]*-->")
 _DOCUMENT_KINDS = {"decisions": "decision", "patterns": "pattern", "preferences": "preference"}
 
@@ -357,7 +358,8 @@ def document(raw: str, tier: Tier, path: str) -> Entry | None:
         return None
     stem = PurePosixPath(path).stem
     kind = "handoff" if tier == "handoff" else _DOCUMENT_KINDS.get(stem, "observation")
-    summary = cap(one_line(text.split("\n")[0].lstrip("#")) or stem, 120)
+    title = next((line for line in text.split("\n") if _WORD.search(line)), "").lstrip("#")
+    summary = cap(one_line(title) or stem, 120)
     return Entry(
         id=hand_id(path, summary, EPOCH),
         kind=kind,

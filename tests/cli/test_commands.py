@@ -111,6 +111,16 @@ def test_the_undo_that_show_prints_works_and_is_undone(run: Run, tmp_path: Path)
     runs = answer(run("memory", "revert", "--list", "--json"))["runs"]
     assert [item["kind"] for item in runs] == ["command", "command", "revert", "revert"]
     assert {"run", "kind", "session", "at", "changes", "reverted"} <= set(runs[0])
+    assert runs[0]["about"]
+    assert "never-push-on-a-friday" in run("memory", "revert", "--list").stdout
+
+
+def test_what_a_person_wrote_without_header_or_date(run: Run, tmp_path: Path) -> None:
+    knowledge = tmp_path / "shop/.ijfw/memory/knowledge.md"
+    run("remember", "never push on a Friday")
+    knowledge.write_text("---\n## use mangos\nfor lunch\n")
+    listed = [line.split("\t") for line in run("memory", "list").stdout.splitlines()]
+    assert [row[4:] for row in listed if row[2] == "knowledge"] == [["-", "use mangos"]]
 
 
 def test_a_repeat_is_a_duplicate_and_a_new_value_supersedes(run: Run) -> None:
