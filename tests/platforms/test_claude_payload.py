@@ -117,6 +117,28 @@ def test_a_prompt_carries_what_it_answers(tmp_path: Path) -> None:
     assert parsed("UserPromptSubmit", prompt="B", transcript_path=str(tmp_path)).reply == ""
 
 
+def test_a_prompt_that_is_heard_late_answers_what_stood_before_it(tmp_path: Path) -> None:
+    path = tmp_path / "s1.jsonl"
+
+    def row(kind: str, text: str, prompt: str = "") -> str:
+        content = [{"type": "text", "text": text}]
+        record = {"type": kind, "sessionId": "s1", "message": {"content": content}}
+        return json.dumps(record | ({"promptId": prompt} if prompt else {})) + "\n"
+
+    before = row("user", "plan it", "p-one") + row("assistant", "A or B?")
+    turn = row("user", "yes", "p-two") + row("assistant", "x") + row("user", "a result", "p-two")
+    for after in ("", turn, turn + row("assistant", "C or D?") + row("user", "yes", "p-three")):
+        path.write_text(before + after)
+        late = parsed(
+            "UserPromptSubmit", prompt="yes", prompt_id="p-two", transcript_path=str(path)
+        )
+        assert late.reply == "A or B?"
+    first = parsed(
+        "UserPromptSubmit", prompt="plan it", prompt_id="p-one", transcript_path=str(path)
+    )
+    assert first.reply == ""
+
+
 def test_a_tool_that_failed() -> None:
     found = parsed(
         "PostToolUseFailure",

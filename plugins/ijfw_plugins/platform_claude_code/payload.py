@@ -84,7 +84,8 @@ def _details(kind: EventKind, payload: Payload) -> dict[str, Any] | None:
         if _COMMAND.match(typed):
             return None
         agent = bool(records.text(payload.agent_id))
-        reply = "" if agent else last_reply(records.text(payload.transcript_path))
+        path, turn = records.text(payload.transcript_path), records.text(payload.prompt_id)
+        reply = "" if agent else last_reply(path, turn)
         return {"text": typed, "reply": reply, "synthetic": agent} if typed else None
     if kind == "tool_end":
         return _tool(payload)
@@ -135,12 +136,19 @@ def _output(response: object) -> str:
     return "\n".join(records.texts(content)) if isinstance(content, list) else ""
 
 
-def last_reply(path: str) -> str:
-    """The assistant's last message in a session file, "" where there is none in its last 512 KiB.
+def last_reply(path: str, turn: str = "") -> str:
+    """The assistant's last message in a session file before the prompt with the id `turn`, "" where
+    there is none in its last 512 KiB.
 
-    A choice such as "yes, the second one" means nothing without it, and the payload lacks it.
+    A choice such as "yes, the second one" means nothing without it, and the payload lacks it. A
+    hook's child on a busy machine may come when the prompt, and more, stands in the file already.
     """
-    for raw in jsonlog.tail(path):
+    mark = turn.encode("utf-8", "replace")
+    lines = jsonlog.tail(path)
+    if mark:
+        first = max((nth for nth, raw in enumerate(lines) if mark in raw), default=-1)
+        lines = lines[first + 1 :]
+    for raw in lines:
         if b'"assistant"' not in raw:
             continue
         line = records.decode(raw)
