@@ -76,8 +76,9 @@ def setup(
     hints = settings.warnings(plan.edits, opened.home)
     rows = platform_rows(opened, chosen, plan)
     if not as_json:
-        if len(rows) > 1 or plan.refused:
-            show_table(rows)
+        told = [row for row in rows if row["chosen"] or row["found"] or not platforms]
+        if len(told) > 1 or plan.refused:
+            show_table(told)
         show(opened, plan.edits, hints)
     failed: Mapping[str, str] = {}
     if not dry_run and (plan.edits or not plan.refused):
