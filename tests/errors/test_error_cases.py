@@ -67,10 +67,11 @@ def is_right(case: Case, *, command: bool = True) -> bool:
 FAILURES = cases(
     *("failures", "failures_more", "failures_third", "failures_fourth", "failures_fifth"),
     *("failures_sixth", "failures_seventh", "failures_eighth", "failures_ninth"),
-    *("failures_tenth", "failures_eleventh"),
+    *("failures_tenth", "failures_eleventh", "failures_twelfth"),
 )
 BENIGN = cases(
     *("benign", "benign_more", "benign_third", "benign_fourth", "benign_fifth", "benign_sixth"),
+    *("benign_seventh",),
 )
 
 
