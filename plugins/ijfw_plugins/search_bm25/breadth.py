@@ -1,24 +1,28 @@
 """What a long list gives beyond the best ten: other sessions first, and what the best lead on to.
 
 Whoever asks for more than ten hits wants to see all around a matter. The first ten stay as they
-are; behind them an entry of each session that is new comes first, and where there is room, entries
-of further sessions that share rare words with the best.
+are; behind them an entry of each session that is new comes first, the sessions for which most
+speaks before the others; and where there is room, entries of further sessions that share rare
+words with the best.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 
 from ijfw_plugins.search_bm25 import words
 from ijfw_plugins.search_bm25.question import Term, rarity
 from ijfw_plugins.search_bm25.rank import Found, Ranker
 
 FIRST = 10  # hits that are left as they are
-TOGETHER = 0.5  # of its other hits' scores that count for a session
+SHARED = 0.3  # what sharing rare words with the best hits counts beside the hits of a session
+RELATED = 0.9  # of the last hit's score that the best of what is related has
 _FROM = 5  # hits that lead on
 _WORDS = 12  # of them
 _TEXT = 400  # characters of a content that are looked at
 _COMMON = 400  # entries; a word that more have leads nowhere
-RELATED = 0.9  # of the last hit's score that the best of what is related has
+_DEPTH = 300  # entries with such words whose sessions are looked at
+
+Shares = Mapping[str, tuple[float, int]]  # session -> the most that an entry shares, its number
 
 
 def widened(ranker: Ranker, found: Sequence[Found], over: Set[int], want: int) -> list[Found]:
@@ -33,54 +37,67 @@ def widened(ranker: Ranker, found: Sequence[Found], over: Set[int], want: int) -
     if want <= FIRST or not found:
         return list(found)
     live = [one for one in found if one.n not in over]
-    spread = _spread(live)
+    shares = _shares(ranker, live)
+    spread = _spread(live, shares)
     if len(live) == len(found) < want:  # else more would stand before what is over
-        spread += _related(ranker, found, want - len(found))
+        spread += _related(ranker, found, shares)[: want - len(found)]
     return [*spread, *(one for one in found if one.n in over)]
 
 
-def _spread(found: list[Found]) -> list[Found]:
+def _spread(found: list[Found], shares: Shares) -> list[Found]:
     """Behind the first ten, the best of each new session comes first."""
     head, tail = found[:FIRST], found[FIRST:]
-    sums: dict[str, float] = defaultdict(float)
-    for one in found:
-        sums[one.entry.session] += one.score
+    worth = _worth(found, shares)
     seen = {one.entry.session for one in head} | {""}
     new: list[Found] = []
     rest: list[Found] = []
     for one in tail:
         (rest if one.entry.session in seen else new).append(one)
         seen.add(one.entry.session)
-
-    def worth(one: Found) -> float:
-        return one.score + TOGETHER * (sums[one.entry.session] - one.score)
-
-    return [*head, *sorted(new, key=worth, reverse=True), *rest]
+    return [*head, *sorted(new, key=lambda one: -worth[one.entry.session]), *rest]
 
 
-def _related(ranker: Ranker, found: Sequence[Found], room: int) -> list[Found]:
+def _worth(found: Sequence[Found], shares: Shares) -> Mapping[str, float]:
+    """How much speaks for each session. Squares: many poor hits are not as good as one."""
+    squares: dict[str, float] = defaultdict(float)
+    for one in found:
+        squares[one.entry.session] += one.score * one.score
+    best = max(squares.values(), default=0.0) or 1.0
+    most = max((share for share, _ in shares.values()), default=1.0)
+    return {
+        name: square / best + SHARED * shares.get(name, (0.0, 0))[0] / most
+        for name, square in squares.items()
+    }
+
+
+def _related(ranker: Ranker, found: Sequence[Found], shares: Shares) -> list[Found]:
     """One entry of each further session that shares rare words with the best hits."""
+    seen = {one.entry.session for one in found} | {""}
+    pairs = [pair for name, pair in shares.items() if name not in seen]
+    if not pairs:
+        return []
+    scale = RELATED * found[-1].score / pairs[0][0]
+    places = ranker.places.of(n for _, n in pairs)
+    return ranker.load(
+        [Found(n, places[n][3], scale * part, {"related": scale * part}) for part, n in pairs]
+    )
+
+
+def _shares(ranker: Ranker, found: Sequence[Found]) -> Shares:
+    """What each session shares with the best hits in rare words, the most first."""
     shares: dict[int, float] = defaultdict(float)
     for term, worth in _leading(ranker, found):
         for number in ranker.postings(term).all().numbers:
             shares[number] += worth
-    have = {one.n for one in found}
-    numbers = [n for n in shares if n not in have and ranker.admits(n)]
-    numbers = sorted(numbers, key=lambda n: (-shares[n], n))[: 4 * room]
-    if not numbers:
-        return []
-    scale = RELATED * found[-1].score / shares[numbers[0]]
-    places = ranker.places.of(numbers)
-    fresh = [
-        Found(n, places[n][3], scale * shares[n], {"related": scale * shares[n]}) for n in numbers
-    ]
-    seen = {one.entry.session for one in found} | {""}
-    kept: list[Found] = []
-    for one in ranker.load(fresh):
-        if one.entry.session not in seen:
-            seen.add(one.entry.session)
-            kept.append(one)
-    return kept[:room]
+    numbers = sorted((n for n in shares if ranker.admits(n)), key=lambda n: (-shares[n], n))
+    numbers = numbers[:_DEPTH]
+    marks = ",".join("?" * len(numbers))
+    rows = ranker.db.execute(f"SELECT n, session FROM docs WHERE n IN ({marks})", numbers)
+    sessions = dict(rows.fetchall())
+    best: dict[str, tuple[float, int]] = {}
+    for n in numbers:
+        best.setdefault(sessions[n], (shares[n], n))
+    return best
 
 
 def _leading(ranker: Ranker, found: Sequence[Found]) -> list[tuple[Term, float]]:
