@@ -99,7 +99,9 @@ def ask(project: Project, query: Query, *, visiting: bool = False) -> list[Hit]:
     reranks = vectors or any(
         "rerank" in plugin.functions for plugin in project.hooks.plugins.values()
     )
-    wide = replace(query, limit=max(query.limit, POOL)) if reranks else query
+    wide = query
+    if reranks:  # vectors choose among more sessions than there is room for
+        wide = replace(query, limit=max(2 * query.limit if vectors else query.limit, POOL))
     lists = project.hooks.search(wide, context)
     if not lists:
         project.memory.refresh()

@@ -81,6 +81,44 @@ def test_on_orders_what_words_found_and_keeps_the_vectors(birds: Any, ids: Ids) 
     db.close()
 
 
+def test_behind_the_first_ten_vectors_choose_the_sessions(place: Any) -> None:
+    talk = [memory(f"a{n}", f"animal list {n}", session="s1", day=n) for n in range(12)]
+    long = " ".join(f"filler{n}" for n in range(40))
+    beside = [
+        memory("fish", f"the list {long}", session="s2"),
+        memory("bird", f"the list {long} more", session="s3"),
+        memory("robin", "about a bird: the robin", session="s3", day=1),
+        memory("trout", "about a fish: the trout", session="s2", day=1),
+    ]
+    place.write(*talk, *beside, *(memory(f"z{n}", f"matter {n}") for n in range(60)))
+    plain = [hit.entry.id for hit in recall.search(place.open(), "animal list bird", 50)]
+    project = with_embedder(place.open(IJFW_VECTORS="on"), seen)
+    hits = recall.search(project, "animal list bird", 50)
+    found = [hit.entry.id for hit in hits]
+    assert sorted(found) == sorted(plain)
+    assert found.index("robin") < found.index("fish")
+    assert all("vector" in hit.parts for hit in hits)
+
+
+def test_an_entry_is_embedded_with_its_day_and_what_was_said_before(place: Any) -> None:
+    asked: list[str] = []
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        asked.extend(texts)
+        return seen(texts)
+
+    place.write(
+        memory("q", "which animal?", session="s"),
+        memory("a", "the robin, an animal", session="s", day=1),
+        memory("other", "an animal elsewhere", day=2),
+    )
+    recall.search(with_embedder(place.open(IJFW_VECTORS="on"), embed), "animal")
+    text = next(text for text in asked if text.endswith("the robin, an animal"))
+    assert text.splitlines()[1] == "which animal?"
+    assert text.splitlines()[0].split()[1].isalpha(), "the month by its name"
+    assert len(next(text for text in asked if "elsewhere" in text).splitlines()) == 2
+
+
 def test_a_broken_cache_is_no_error(birds: Any, ids: Ids) -> None:
     project = with_embedder(birds.open(IJFW_VECTORS="on"), seen)
     assert ids(project, "animal list bird") == ["robin", "trout"]
