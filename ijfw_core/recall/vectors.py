@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 # Weight of the likeness of vectors beside that of words, both on one scale (mean 0, deviation 1).
 # Of 0.03 to 0.3, tried with wordllama on six conversations: more costs the first five hits.
 WEIGHT = 0.05
-OF_SESSIONS = 1.0  # the same for sessions behind the first ten hits; 0.5 to 2 do nearly as well
+OF_SESSIONS = 1.5  # the same for sessions behind the first ten hits; 1 to 2 do as well
 FIRST = 10  # hits
 LEAST = 0.05  # deviation; values that differ by less are about equal
 MAX_TEXT = 2000  # characters of an entry that are embedded
 BEFORE = 500  # characters of the entry before it
-_OF_ONE = 32  # entries that stand for a session, the first ones
+_OF_ONE = 48  # entries that stand for a session, the first ones
 _AT_ONCE = 500  # keys in one statement
 MOST = 50_000  # vectors kept; the oldest go
 NAME = "recall-vectors.db"
@@ -136,8 +136,8 @@ def _is_over(hit: Hit) -> bool:
 
 def _text(entry: Entry, before: Entry | None) -> str:
     """What is embedded of an entry: its day, the one before it in its session, and itself."""
-    said = f"{_whole(before)[:BEFORE]}\n" if before else ""
-    return f"{entry.stored:%d %B %Y}\n{said}{cap(_whole(entry), MAX_TEXT)}"
+    said = f"{_whole(before)[:BEFORE]} " if before else ""
+    return f"{entry.stored:%d %B %Y} {said}{cap(_whole(entry), MAX_TEXT)}"
 
 
 def _whole(entry: Entry) -> str:
