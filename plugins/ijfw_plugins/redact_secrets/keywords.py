@@ -56,6 +56,7 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
         "pw=",
         "pw ",
         'pw"',
+        "pw'",
     ),
 }
 PLAIN = tuple((keyword.strip("_= "), keyword) for keyword in KEYWORDS[""])  # word, keyword

@@ -44,7 +44,7 @@ _OTHER = lazy(
 # Commands that print a secret which nothing in them names.
 _KEEPERS = lazy(
     r"pass show|gopass show|op read|op item get|bw get|lpass show|keyring get|secret-tool lookup"
-    r"|pwgen|apg|get-secret-value|find-(?:generic|internet)-password"
+    r"|pwgen|apg|get-secret-value|keyvault secret show|find-(?:generic|internet)-password"
 )
 _PRINTS = lazy(
     r"openssl rand|token_(?:hex|urlsafe|bytes)|randomBytes|random_secret_key|genkey|keygen"

@@ -32,6 +32,7 @@ _CELL = lazy(
     r"|\"((?:[^\"\\]|\"\"|\\.){0,4096}+)\""
     r"|[^,()']{0,200}+(?:\([^()]{0,200}\)[^,()']{0,40})?)\s{0,40}([,)])",
 )
+_COPY = lazy(r"copy\s{1,9}[\w.\"]{1,80}\s{0,9}\(([^()]{3,2000})\)\s{1,9}from stdin[^\n]{0,80}\n")
 _NEXT = lazy(r"\s{0,40},\s{0,40}\(")
 
 
@@ -44,6 +45,8 @@ def tables(text: str, lower: str, words: set[str]) -> Iterator[Found]:
         yield from _inserts(text, lower)
     if "\n" in text:
         yield from _rows(text, lower, held)
+        if "from stdin" in lower:
+            yield from _copies(text, lower)
         if "value" in lower:
             yield from _settings(text, lower)
 
@@ -205,3 +208,12 @@ def _inserts(text: str, lower: str) -> Iterator[Found]:
             if following is None:
                 break
             at = following.end()
+
+
+def _copies(text: str, lower: str) -> Iterator[Found]:
+    """The values of COPY t (names) FROM stdin; one row a line, its columns between tabs."""
+    for copy in _COPY.finditer(lower):
+        names = text[copy.start(1) : copy.end(1)].split(",")
+        columns = columns_of(names)
+        for row, _ in _below(text, copy.end(), copy.end() - 1, "\t", len(names)) if columns else ():
+            yield from _values(row, columns)
