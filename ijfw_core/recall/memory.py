@@ -107,7 +107,7 @@ class MemoryView:
         """The entries of tiers that were read in which nothing had to be redacted."""
         for held in (self._read[tier] for tier in tiers if tier in self._read):
             for row, entry in zip(held.rows, held.entries, strict=True):
-                if row is entry:
+                if row is entry or row == entry:
                     yield entry
 
     def get(self, entry_id: str) -> Entry | None:

@@ -30,6 +30,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 def place(tmp_path: Path) -> Project:
     made = Texts(COUNT)
     entries = [made.entry(number, 5) for number in range(COUNT)]
+    entries = [replace(one, origin="user") if n % 3 else one for n, one in enumerate(entries)]
     curated = [
         replace(one, kind="decision", tier="knowledge", path="knowledge.md") for one in entries[::2]
     ]
