@@ -102,11 +102,14 @@ def entry(value: Any) -> Entry:
 
 
 def entries(value: Iterable[Any], before: Sequence[Entry] = ()) -> list[Entry]:
-    """What a store read, as a list; memory may hold any number. The objects it begins with that
-    were looked at `before` are not looked at again."""
+    """What a store read, as a list; memory may hold any number. Objects that were looked at
+    `before` are not looked at again."""
     found = list(value)
-    for item in found[same_start(found, before) :]:
-        entry(item)
+    start = same_start(found, before)
+    known = set(map(id, before[start:]))
+    for item in found[start:]:
+        if id(item) not in known:
+            entry(item)
     return found
 
 

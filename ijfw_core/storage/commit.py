@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from msgspec.structs import replace
 
-from ijfw_core.errors import RefusedError
+from ijfw_core.errors import IjfwError, RefusedError
 from ijfw_core.grammar import lessons
 from ijfw_core.grammar.lessons import Lesson
 from ijfw_core.storage import blocks, durable, files, ledger, roots
@@ -24,7 +24,7 @@ from ijfw_core.storage.files import ChangedError
 from ijfw_core.storage.ledger import Record
 from ijfw_core.storage.records import by_file, chains_of, is_append, is_local, told_of
 from ijfw_core.storage.roots import Roots
-from ijfw_hookspecs import Store
+from ijfw_hookspecs import Store, Tier
 
 PLACES = 256  # paths that are remembered
 Spans = Sequence[tuple[int, int]]  # of blocks, in characters; (-1, -1) for one that is not there
@@ -207,6 +207,8 @@ class Committer:
             return
         try:
             for tier, path, group in by_file(rest.later):
+                if not all(map(is_append, group)):
+                    self._look_again(tier)
                 with self.tier_locked(tier):
                     self._write_file(tier, path, group)
         except (MismatchError, ChangedError):  # an editor was faster: it is told what was not done
@@ -244,6 +246,13 @@ class Committer:
             return False
         found: bool = known(record.tier, record.path, record.entry, record.before)
         return found
+
+    def _look_again(self, tier: str) -> None:
+        """Have a store that knows where blocks stand read what was put at the end of their file: it
+        need not read all of it again when one of them changes then."""
+        if getattr(self.store, "spans", None) is not None:
+            with suppress(IjfwError):
+                self.store.entries((cast("Tier", tier),))
 
     def check_path(self, tier: str, path: str) -> None:
         """Raises RefusedError for a path that leaves its tier or names the log or the ledger."""
