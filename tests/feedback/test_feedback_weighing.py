@@ -9,7 +9,14 @@ from ijfw_hookspecs import Candidate
 from ijfw_plugins.score_evidence import score_confidence
 from ijfw_plugins.signals_feedback.feedback import signals
 from ijfw_plugins.signals_feedback.tables import table
-from ijfw_plugins.signals_feedback.weighing import Weights, _over, seen, weigh, weights
+from ijfw_plugins.signals_feedback.weighing import (
+    Weights,
+    _over,
+    plain_text,
+    seen,
+    weigh,
+    weights,
+)
 
 ENGLISH = table("en")
 WRITE = 0.85  # the setting `write` of the memory, as it comes
@@ -72,7 +79,7 @@ def test_every_sign_is_known_and_weighed() -> None:
 
 
 def test_what_is_quoted_is_no_sign() -> None:
-    assert "fault" not in seen('the label says "wrong and ugly"')
+    assert "fault" not in seen(plain_text('the label says "wrong and ugly"'))
     assert "fault" in seen("the label is wrong")
 
 
@@ -81,7 +88,7 @@ def test_signs_of_a_long_message_are_seen_in_linear_time(piece: str) -> None:
     def seconds(size: int) -> float:
         text = (piece * size)[:size]
         started = process_time()
-        seen(text)
+        seen(plain_text(text))
         return process_time() - started
 
     seconds(2_000)

@@ -15,7 +15,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from ijfw_hookspecs import Signal
-from ijfw_plugins.signals_feedback.weighing import WEIGHED, seen, weights
+from ijfw_plugins.signals_feedback.weighing import WEIGHED, plain_text, seen, stopped, weights
 from ijfw_tests.judge.feedback import judge_cases, kinds, said, seventh_cases, sixth_cases
 from ijfw_tests.judge.sets import Case, lines
 
@@ -40,9 +40,9 @@ def fitted(rows: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 def main(arguments: list[str]) -> None:
     """Print weights, or what they are worth."""
     warnings.simplefilter("ignore")
-    every = cases()
-    names = list(weights().signs)
-    signs = [seen(case["text"]) for case in every]
+    every = [case for case in cases() if not stopped(plain_text(case["text"]))]
+    names = [name for name in weights().signs if name not in weights().stops]
+    signs = [seen(plain_text(case["text"])) for case in every]
     rows = np.array([[name in found for name in names] + [True] for found in signs], float)
     for kind in weights().kinds:
         wanted = np.array([kind in kinds(set(case["labels"])) for case in every], float)

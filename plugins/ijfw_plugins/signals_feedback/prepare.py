@@ -47,24 +47,32 @@ def prepared(table: Table) -> Table:
         },
         rule=rules,
         asked=_asked(rules),
+        always=tuple(n for n, part in enumerate(_parts(rules)) if not part.needs),
     )
 
 
 def _rule(rule: Rule, table: Table) -> Rule:
     parts = [Part(part, more_needs(part)) for part in split(filled(rule.pattern, table))]
-    literals = rule.literals
-    if not literals and all(part.needs for part in parts):
-        literals = tuple(sorted({need for part in parts for need in part.needs[0]}))
-    return replace(rule, pattern="", literals=literals, parts=tuple(parts), examples=(), counter=())
+    return replace(rule, pattern="", parts=tuple(parts), examples=(), counter=())
 
 
-def _asked(rules: Iterable[Rule]) -> dict[str, tuple[str, ...]]:
+def _parts(rules: Iterable[Rule]) -> list[Part]:
+    return [part for rule in rules for part in rule.parts]
+
+
+def _asked(rules: Iterable[Rule]) -> dict[str, tuple[tuple[str, tuple[int, ...]], ...]]:
     """The strings that rules and their parts need, by their first letters; short ones by ""."""
-    every = {word for rule in rules for word in rule.literals}
-    every |= {w for rule in rules for part in rule.parts for need in part.needs for w in need}
-    found: dict[str, list[str]] = {}
-    for word in sorted(every):
-        found.setdefault(word[:GRAM] if len(word) >= GRAM else "", []).append(word)
+    first: dict[str, list[int]] = {word: [] for rule in rules for word in rule.literals}
+    for number, part in enumerate(_parts(rules)):
+        for nth, need in enumerate(part.needs):
+            for word in need:
+                numbers = first.setdefault(word, [])
+                if not nth:
+                    numbers.append(number)
+    found: dict[str, list[tuple[str, tuple[int, ...]]]] = {}
+    for word in sorted(first):
+        gram = word[:GRAM] if len(word) >= GRAM else ""
+        found.setdefault(gram, []).append((word, tuple(first[word])))
     return {gram: tuple(words) for gram, words in found.items()}
 
 

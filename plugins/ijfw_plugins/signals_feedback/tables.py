@@ -23,7 +23,7 @@ LANGUAGES = ("en", "de", "es", "fr", "zh")
 GRAM = 3  # letters by which the strings are found that rules ask for
 
 # What is made of a table once; tables live as long as the process.
-_GATES: dict[int, list[frozenset[str]]] = {}
+_PARTS: dict[int, list[tuple["Rule", "Part"]]] = {}
 
 _CJK = re.compile("[\u4e00-\u9fff]")
 _WORDS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
@@ -34,10 +34,6 @@ class Part(Struct, frozen=True, array_like=True):
 
     pattern: str
     needs: tuple[tuple[str, ...], ...] = ()
-
-    def may(self, there: set[str]) -> bool:
-        """Whether a text that has these strings can match."""
-        return not any(there.isdisjoint(need) for need in self.needs)
 
     def match(self, text: str, whole: bool) -> re.Match[str] | None:
         """Where it stands in a text in lower case, or whether it is all there is."""
@@ -89,7 +85,8 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     `spelling`: patterns and what is read in their place, as "didnt" for "didn't".
     `clean`: what is cut from the start (lead) and end (tail) of an object. `pair`: statements that
     are one half of "use X, not Y". `needs`: by the name of a guard or an opener, strings without
-    one of which it matches nothing. `asked`: the strings that rules need, by their first letters.
+    one of which it matches nothing. `asked`: the strings that rules need, by their
+    first letters, each with the numbers of the parts that need it first. `always`: other parts.
     """
 
     openers: dict[str, str]
@@ -101,7 +98,8 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     pair: dict[str, str] = {}
     options: Choices = Choices()
     needs: dict[str, tuple[str, ...]] = {}
-    asked: dict[str, tuple[str, ...]] = {}
+    asked: dict[str, tuple[tuple[str, tuple[int, ...]], ...]] = {}
+    always: tuple[int, ...] = ()
 
     def spelled(self, text: str) -> str:
         """A text with the spellings that the rules know."""
@@ -126,25 +124,36 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
     def candidates(self, plain: str) -> Iterator[tuple[Rule, list[Part]]]:
         """The rules, in order, that a clause in lower case may match, and the parts that may."""
-        gates = _GATES.get(id(self))
-        if gates is None:
-            gates = _GATES[id(self)] = [frozenset(rule.literals) for rule in self.rule]
-        there = self.there(plain)
-        for rule, gate in zip(self.rule, gates, strict=True):
-            if gate and gate.isdisjoint(there):
-                continue
-            parts = [part for part in rule.parts if part.may(there)]
-            if parts:
-                yield rule, parts
+        parts = _PARTS.get(id(self))
+        if parts is None:
+            parts = _PARTS[id(self)] = [(rule, part) for rule in self.rule for part in rule.parts]
+        there, numbers = self._asked_of(plain)
+        found: dict[int, tuple[Rule, list[Part]]] = {}
+        for number in sorted(numbers):
+            rule, part = parts[number]
+            for need in part.needs[1:]:
+                if there.isdisjoint(need):
+                    break
+            else:
+                found.setdefault(id(rule), (rule, []))[1].append(part)
+        for rule, may in found.values():
+            if not rule.literals or not there.isdisjoint(rule.literals):
+                yield rule, may
 
-    def there(self, plain: str) -> set[str]:
-        """The strings rules ask for that a text in lower case has."""
-        found = {word for word in self.asked.get("", ()) if word in plain}
+    def _asked_of(self, plain: str) -> tuple[set[str], set[int]]:
+        """The strings that rules ask for and a text has, and the numbers of the parts so found."""
+        there: set[str] = set()
+        numbers = set(self.always)
         for at in range(len(plain)):
-            for word in self.asked.get(plain[at : at + GRAM], ()):
-                if plain.startswith(word, at):
-                    found.add(word)
-        return found
+            for word, found in self.asked.get(plain[at : at + GRAM], ()):
+                if plain.startswith(word, at) and word not in there:
+                    there.add(word)
+                    numbers.update(found)
+        for word, found in self.asked.get("", ()):
+            if word in plain:
+                there.add(word)
+                numbers.update(found)
+        return there, numbers
 
 
 class Words(Struct, frozen=True, forbid_unknown_fields=True):

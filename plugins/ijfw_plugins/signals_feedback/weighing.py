@@ -18,6 +18,7 @@ from ijfw_plugins.signals_feedback.tables import FOLDER, Table, regex
 
 LANGUAGE = "en"
 MOST_WORDS = 45  # of a message; a longer one is mostly a task with its reasons
+MOST_LETTERS = 400
 LEAST_WORDS = 3
 WEIGHED = "weighed"  # the family of evidence, see `evidence`
 
@@ -31,9 +32,13 @@ class Weights(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Signs(Struct, frozen=True, forbid_unknown_fields=True):
-    """Patterns by name, their worth by kind, and strings without which they match nothing."""
+    """Patterns by name, their worth by kind, and strings without which they match nothing.
+
+    `stops`: signs of a message that is not weighed at all.
+    """
 
     signs: dict[str, str]
+    stops: tuple[str, ...]
     kinds: dict[str, Weights]
     needs: dict[str, tuple[str, ...]] = {}
 
@@ -44,27 +49,43 @@ def weights() -> Signs:
     return decode((FOLDER / "weights.json").read_bytes(), type=Signs)
 
 
-def seen(text: str) -> set[str]:
-    """The names of the signs that a message as typed has."""
-    plain = " ".join(lower(mask(text)).replace(BLOCK, " ").split())
+def plain_text(text: str) -> str:
+    """What signs are searched in: a message as typed in lower case, the masked left out."""
+    return " ".join(lower(mask(text)).replace(BLOCK, " ").split())
+
+
+def stopped(plain: str) -> bool:
+    """Whether a message is a task or asks something, so that its words say little of the work."""
+    return any(_has(name, plain) for name in weights().stops)
+
+
+def seen(plain: str) -> set[str]:
+    """The names of the signs that a plain text has."""
+    return {name for name in weights().signs if _has(name, plain)}
+
+
+def _has(name: str, plain: str) -> bool:
     known = weights()
-    return {
-        name
-        for name, pattern in known.signs.items()
-        if any(need in plain for need in known.needs.get(name, ("",)))
-        and regex(pattern).search(plain)
-    }
+    needs = known.needs.get(name)
+    if needs and not any(need in plain for need in needs):
+        return False
+    return regex(known.signs[name]).search(plain) is not None
 
 
 def weigh(text: str, table: Table) -> Finding | None:
     """A correction or a standing wish, where the signs of an English message say so."""
+    if len(text) > MOST_LETTERS:
+        return None
     clauses = split(text)
     words = sum(clause.plain.count(" ") + 1 for clause in clauses)
     if not LEAST_WORDS <= words <= MOST_WORDS or all(clause.question for clause in clauses):
         return None
     if any(guarded(name, c.plain, table) for c in clauses for name in ("retraction", "foreign")):
         return None
-    signs = seen(text)
+    plain = plain_text(text)
+    if stopped(plain):
+        return None
+    signs = seen(plain)
     best, kind = max((_over(signs, each), name) for name, each in weights().kinds.items())
     if best < 0:
         return None
