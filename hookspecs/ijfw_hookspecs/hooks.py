@@ -57,7 +57,8 @@ def on_signal(event: AgentEvent, context: Context) -> Sequence[Signal] | None:
 
     Runs for every event: in a child of the agent's hook, and again when the transcript is read.
     Must be a function of its arguments, for both must give equal keys. Sees raw text: fill
-    `kind`, `text`, `about`, `key`, `signature` and `trusted`, the kernel redacts and does the rest.
+    `kind`, `text`, `about`, `said`, `key`, `signature` and `trusted`, the kernel redacts and does
+    the rest.
     `context.history` has the events before this one, `context.signals` what they gave.
     A module may declare `LITERALS: tuple[bytes, ...]`: a tool result without any of them is
     not shown to it on the hot path.

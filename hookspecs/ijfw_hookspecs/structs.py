@@ -84,8 +84,8 @@ class Transcript(Struct, frozen=True, kw_only=True):
 class Signal(Struct, frozen=True, kw_only=True):
     """Something worth keeping that a plugin saw in one event.
 
-    The plugin fills kind, text, about, key, signature and trusted; the kernel fills the rest and
-    redacts every field before anyone but that plugin sees it.
+    The plugin fills kind, text, about, said, key, signature and trusted; the kernel fills the rest
+    and redacts every field before anyone but that plugin sees it.
     """
 
     kind: SignalKind
@@ -98,6 +98,7 @@ class Signal(Struct, frozen=True, kw_only=True):
     turn: str = ""  # the tool's call id where there is one, else the event's turn
     plugin: str = ""
     trusted: bool = True  # False: out of tool output or a file; never counts as evidence
+    said: str = ""  # the words themselves, where `text` puts them in another way
 
 
 class Span(Struct, frozen=True, kw_only=True):

@@ -46,6 +46,7 @@ class Line(msgspec.Struct, kw_only=True, frozen=True):
     key: str = ""
     signature: str = ""
     trusted: bool = True
+    said: str = ""
 
 
 class Prompt(msgspec.Struct, kw_only=True, frozen=True):
@@ -226,6 +227,7 @@ def line_of(signal: Signal) -> Line:
         key=signal.key,
         signature=signal.signature,
         trusted=signal.trusted,
+        said=signal.said,
     )
 
 
@@ -242,6 +244,7 @@ def signal_of(line: Line) -> Signal:
         turn=line.turn,
         plugin=line.plugin,
         trusted=line.trusted,
+        said=line.said,
     )
 
 

@@ -218,7 +218,7 @@ def _each(value: Any, kind: type, *, lazily: bool = True) -> list[Any]:
 def _signals(value: Any, _: Mapping[str, Any]) -> list[Signal]:
     items: list[Signal] = _each(value, Signal, lazily=False)
     for item in items:
-        _texts(item, "text", "about", "key", "signature")
+        _texts(item, "text", "about", "said", "key", "signature")
         _choice(item.kind, SignalKind, "Signal.kind")
         if not isinstance(item.trusted, bool):
             _wrong("Signal.trusted is neither True nor False")

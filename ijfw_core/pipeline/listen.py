@@ -77,12 +77,15 @@ class Listener:
 
     def _finish(self, plugin: str, raw: Signal, event: AgentEvent) -> Signal:
         turn = event.tool.call_id if event.tool and event.tool.call_id else event.turn
-        text, about = self._redactor.text(clean(raw.text)), self._redactor.text(clean(raw.about))
+        text, about, said = (
+            self._redactor.text(clean(part)).strip() for part in (raw.text, raw.about, raw.said)
+        )
         key = raw.key or f"{raw.kind}:{digest(one_line(raw.text).lower())}"
         return Signal(
             kind=raw.kind,
-            text=cap(text.strip(), TEXT_BYTES, in_bytes=True),
-            about=cap(about.strip(), ABOUT_BYTES, in_bytes=True),
+            text=cap(text, TEXT_BYTES, in_bytes=True),
+            about=cap(about, ABOUT_BYTES, in_bytes=True),
+            said=cap(said, ABOUT_BYTES, in_bytes=True),
             key=cap(one_line(self._redactor.text(key)), KEY_CHARS),
             signature=cap(one_line(self._redactor.text(raw.signature)), 120),
             at=event.at,

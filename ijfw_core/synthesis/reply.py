@@ -130,7 +130,7 @@ def _candidate(lesson: _Lesson, group: Sequence[Signal], before: int) -> Candida
         quote = (errors or fixes)[-1].text
     else:
         tags = [group[-1].kind]
-        quote = group[-1].text
+        quote = group[-1].said or group[-1].text
     heard = f"Heard: {cap(one_line(quote), QUOTED)}"
     why = f"{why}\n{heard}" if why else heard
     return Candidate(

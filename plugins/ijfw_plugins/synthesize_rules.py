@@ -6,11 +6,12 @@ A summary names the object: the command and its error, or what the user wants.
 import re
 from collections.abc import Sequence
 
-from ijfw_core.text import cap, one_line
+from ijfw_core.text import cap, cap_words, one_line
 from ijfw_hookspecs import Candidate, Request, Signal, hookimpl
 
 SUMMARY = 120  # characters, the cap of the pipeline
 FIX = 52  # characters of a summary that the fix may take
+QUOTED = 200  # characters of the words said, or of the error, that a reason quotes
 # What a command carries besides its name: a change of folder, variables, where its output goes.
 NOISE = re.compile(r"^(?:cd \S+ *(?:&&|;) *)?(?:[A-Z_]+=\S* +)*| *(?:2>&1|\| *(?:tail|head)\b).*$")
 FOLDERS = re.compile(r"^(?:[\w.@+-]*/)+(?=[\w.@+-]+: )")
@@ -48,7 +49,7 @@ def _error(group: Sequence[Signal], earlier: Sequence[str]) -> Candidate:
         kind="pattern" if seen > 1 else "observation",
         summary=_error_summary(command, line, one_line(fix.text) if fix else ""),
         content=content,
-        why=_error_why(len(errors), len(earlier), fix),
+        why=_error_why(errors, len(earlier), fix),
         how_to_apply=_error_use(command, first.signature, fix),
         tags=tuple(tags),
         signals=tuple(group),
@@ -66,11 +67,13 @@ def _error_summary(command: str, line: str, fix: str) -> str:
     return f"{head} -> {fix}" if fix else head
 
 
-def _error_why(here: int, before: int, fix: Signal | None) -> str:
+def _error_why(errors: Sequence[Signal], before: int, fix: Signal | None) -> str:
+    here = len(errors)
     times = "Hit once" if here == 1 else f"Hit {here} times in one session"
     if before:
         times += f", and in {before} earlier session{'s' * (before != 1)}"
-    return times + ("; the same command passed after the change." if fix else "; no fix was seen.")
+    times += "; the same command passed after the change." if fix else "; no fix was seen."
+    return times if errors[-1].kind == "fix" else f"{times} The error: {_quoted(errors[-1].text)}"
 
 
 def _error_use(command: str, signature: str, fix: Signal | None) -> str:
@@ -97,7 +100,7 @@ def _feedback(group: Sequence[Signal]) -> Candidate:
     """The clearest of several statements on one thing is the last one: it is what holds now."""
     signal = group[-1]
     text = one_line(signal.text)
-    why = WHY.get(signal.kind, "The user said it")
+    why = f"{WHY.get(signal.kind, 'The user said it')}: {_quoted(signal.said or text)}"
     if signal.about:
         why += f", about: {one_line(signal.about)}"
     return Candidate(
@@ -109,3 +112,8 @@ def _feedback(group: Sequence[Signal]) -> Candidate:
         tags=(signal.kind,),
         signals=tuple(group),
     )
+
+
+def _quoted(words: str) -> str:
+    """Words as they were said, cut between two of them."""
+    return f'"{cap_words(one_line(words), QUOTED)}"'

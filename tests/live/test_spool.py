@@ -58,6 +58,7 @@ signals = st.builds(
     plugin=TEXTS,
     at=st.just(NOW),
     trusted=st.booleans(),
+    said=TEXTS,
 )
 
 
@@ -91,7 +92,7 @@ def test_errors_and_fixes_stand_apart_from_feedback_and_intents_in_neither(place
     assert [json.loads(line)["kind"] for line in feedback] == ["correction"]
     assert list(json.loads(errors[0])) == [
         *("v", "id", "at", "session", "turn", "plugin", "kind"),
-        *("text", "about", "key", "signature", "trusted"),
+        *("text", "about", "key", "signature", "trusted", "said"),
     ]
     assert (place.folder / spool.SIGNALS).stat().st_mode & 0o777 == 0o600
 

@@ -47,6 +47,24 @@ def test_a_standing_wish_is_kept_with_its_object(opened: Open, session: Any) -> 
     assert "pytest" in entry.summary
     assert "unittest" in entry.summary
     assert "from now on" not in entry.summary.lower()
+    assert "From now on use pytest" in entry.why
+
+
+def test_the_words_said_are_kept_without_the_rest_of_the_prompt(opened: Open, session: Any) -> None:
+    token = "ghp_" + "".join(random.Random(7).choices(string.ascii_letters + string.digits, k=36))
+    session.user(f"The moon is full. From now on always deploy with {token}; never by hand.")
+    done = capture(opened, session.path)
+    (name,) = (*done.stored, *done.staged)
+    why = service.find(opened(), name).why
+    assert why.startswith(
+        'The user gave a standing rule: "From now on always deploy with [REDACTED:'
+    )
+    assert "moon" not in why
+    assert not any(
+        token.encode() in path.read_bytes()
+        for path in opened().roots.folder.rglob("*")
+        if path.is_file()
+    )
 
 
 def test_capturing_twice_stores_nothing_twice(opened: Open, session: Any) -> None:

@@ -46,6 +46,8 @@ def test_an_error_with_its_fix_names_both() -> None:
     assert len(made.summary) <= 120
     assert "python app.py" in made.content
     assert made.how_to_apply
+    assert made.why == f'Hit once; the same command passed after the change. The error: "{ERROR}"'
+    assert "The error" not in candidate(fix()).why
     assert classify(made).kind == "observation"
     assert sure(made) >= 0.85
 

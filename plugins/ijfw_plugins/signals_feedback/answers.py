@@ -4,7 +4,7 @@ import re
 
 from ijfw_core.text import cap, tokens
 from ijfw_hookspecs import Signal
-from ijfw_plugins.signals_feedback.clauses import lower, split
+from ijfw_plugins.signals_feedback.clauses import lower, split, verbatim
 from ijfw_plugins.signals_feedback.detect import guarded
 from ijfw_plugins.signals_feedback.options import Option, choose, offered, question
 from ijfw_plugins.signals_feedback.rewrite import LONGEST, identity, tidy
@@ -48,6 +48,7 @@ def answer(text: str, reply: str, table: Table) -> Signal | None:
         about=asked,
         key=f"decision:{identity(said)} ? {identity(asked)}",
         signature="option",
+        said=verbatim(text, text, range(len(clauses) if short else 1)),
     )
 
 

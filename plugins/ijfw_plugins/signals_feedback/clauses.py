@@ -6,7 +6,10 @@ objects are taken from `text`, so offsets need no mapping.
 """
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
+
+from ijfw_core.text import CUT, cap_words, one_line
 
 BLOCK = "\ue000"  # fenced code, pasted lines, quoted lines, tagged blocks
 CODE = "\ue001"  # inline code, tags and addresses: may be an object
@@ -14,6 +17,7 @@ QUOTE = "\ue002"  # quoted words: may be an object
 
 LIMIT = 16_384  # characters of a prompt that are read
 MOST_CLAUSES = 60
+SAID = 600  # characters of the words of a signal
 
 _FENCE = re.compile(r"(?:```|~~~)(?:(?!```|~~~)[\s\S])*(?:```|~~~|\Z)")
 _TAGGED = re.compile(
@@ -81,6 +85,8 @@ class Clause(NamedTuple):
     question: bool = False
     listed: bool = False  # an item of a list
     opens_line: bool = False
+    start: int = 0  # where it stands in the message
+    stop: int = 0
 
 
 def lower(text: str) -> str:
@@ -195,4 +201,32 @@ def _clause(
     if not any(c.isalnum() or c in CODE + QUOTE + "👍" for c in plain):
         return None
     question = question and not _TAG.search(plain)
-    return Clause(typed, plain, index, question, item is not None, opens)
+    return Clause(typed, plain, index, question, item is not None, opens, start, stop)
+
+
+def verbatim(typed: str, read: str, places: Iterable[int]) -> str:
+    """The clauses at these places as they were typed, on one line, and nothing else of the message.
+
+    What stands between two that follow each other is told with them; pasted blocks and clauses
+    left out are a visible mark. At most `SAID` characters, cut between words.
+
+    Args:
+        typed: the message.
+        read: the message in the spellings in which its clauses were counted.
+        places: of the clauses (`Clause.place`).
+    """
+    clauses, text = split(read), read
+    if typed != read:
+        known = split(typed)
+        clauses, text = (known, typed) if len(known) == len(clauses) else (clauses, read)
+    masked = mask(text[:LIMIT])
+    shown = "".join(
+        BLOCK if mark == BLOCK else char for char, mark in zip(text, masked, strict=False)
+    )
+    said, last = "", -1
+    for place in sorted({place for place in places if place < len(clauses)}):
+        clause = clauses[place]
+        start = clauses[last].stop if last >= 0 and place == last + 1 else clause.start
+        said += (f" {CUT} " if said and start == clause.start else "") + shown[start : clause.stop]
+        last = place
+    return cap_words(one_line(re.sub(f"{BLOCK}[{BLOCK}\\s]*", f" {CUT} ", said)), SAID)

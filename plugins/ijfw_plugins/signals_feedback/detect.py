@@ -60,6 +60,12 @@ class Finding(NamedTuple):
     avoid: str = ""
     opener: bool = False  # nothing but an opening word says so
     family: str = ""  # of the evidence of what is meant to last, see `evidence`
+    also: tuple[int, ...] = ()  # the other clauses that `text` tells of
+
+    @property
+    def clauses(self) -> tuple[int, ...]:
+        """The places of all clauses that it was found in."""
+        return (self.clause, *self.also)
 
 
 def opened(clause: Clause, table: Table) -> Opened:
@@ -310,7 +316,8 @@ def _with_object(
     clause = clauses[follower]
     if clause.question or clause.opens_line:
         return finding
-    return finding._replace(text=tidy(clause.text[heads[follower].body :], table))
+    text = tidy(clause.text[heads[follower].body :], table)
+    return finding._replace(text=text, also=(*finding.also, follower))
 
 
 def _with_remedy(
@@ -330,7 +337,8 @@ def _with_remedy(
         return finding
     if not identity(plain):
         return finding
-    return finding._replace(text=f"{finding.text}; {tidy(clause.text[head.body :], table)}")
+    text = f"{finding.text}; {tidy(clause.text[head.body :], table)}"
+    return finding._replace(text=text, also=(*finding.also, follower))
 
 
 def _with_cause(
@@ -346,7 +354,8 @@ def _with_cause(
         return finding
     if not guarded("anaphor", lower(finding.text), table) or not identity(plain):
         return finding
-    return finding._replace(text=f"{tidy(clause.text[head.body :], table)}; {finding.text}")
+    text = f"{tidy(clause.text[head.body :], table)}; {finding.text}"
+    return finding._replace(text=text, also=(*finding.also, before))
 
 
 def _halves(finding: Finding, table: Table) -> tuple[str, str]:
@@ -374,7 +383,9 @@ def _pairs(found: list[Finding], table: Table) -> list[Finding]:
                 best = min(last, finding, key=lambda f: strong.index(f.kind))
                 text = table.pair.get("say", "use {want}, not {avoid}")
                 text = text.format(want=want, avoid=avoid)
-                result[result.index(last)] = best._replace(text=text, want=want, avoid=avoid)
+                result[result.index(last)] = best._replace(
+                    text=text, want=want, avoid=avoid, also=(*last.clauses, *finding.clauses)
+                )
                 continue
         result.append(finding)
     return result

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from ijfw_core.text import cap, tokens
 from ijfw_hookspecs import Signal
 from ijfw_plugins.signals_feedback.answers import answer, labelled
-from ijfw_plugins.signals_feedback.clauses import LIMIT, lower
+from ijfw_plugins.signals_feedback.clauses import LIMIT, lower, verbatim
 from ijfw_plugins.signals_feedback.detect import PREF, Finding, find, guarded
 from ijfw_plugins.signals_feedback.guards import typed
 from ijfw_plugins.signals_feedback.intent import intent
@@ -44,11 +46,13 @@ def feedback(text: str, reply: str = "") -> list[Signal]:
         if found:
             return found
     guess = weigh(text, table(LANGUAGE)) if languages[0] == LANGUAGE else None
-    return [_signal(guess, reply)] if guess else []
+    if guess is None:
+        return []
+    return [replace(_signal(guess, reply), said=verbatim(text, text, guess.clauses))]
 
 
 def _feedback(text: str, reply: str, rules: Table) -> list[Signal]:
-    text = rules.spelled(text)
+    typed, text = text, rules.spelled(text)
     findings = find(text, rules, reply)
     result: dict[str, Signal] = {}
     asked = lower(question(reply)) if findings and reply else ""
@@ -59,11 +63,12 @@ def _feedback(text: str, reply: str, rules: Table) -> list[Signal]:
         signal = _choice(finding, reply, rules) or _signal(finding, reply)
         if signal.text == "chose both" and len(findings) > 1:
             continue  # "yes, both" approves two things that nobody can name now
-        result.setdefault(signal.kind + signal.key, signal)
+        said = verbatim(typed, text, finding.clauses)
+        result.setdefault(signal.kind + signal.key, replace(signal, said=said))
     chosen = labelled(text, reply, rules)
     if chosen and not any(s.signature == "option" for s in result.values()):
         result = {key: s for key, s in result.items() if s.kind != "confirmation"}
-        choice = _chosen(describe(chosen), reply)
+        choice = _chosen(describe(chosen), reply, verbatim(typed, text, (0,)))
         result.setdefault(choice.kind + choice.key, choice)
     if not any(signal.kind in ANSWERED for signal in result.values()):
         picked = _plain_choice(text, reply, rules) or answer(text, reply, rules)
@@ -140,7 +145,7 @@ def _choice(finding: Finding, reply: str, rules: Table) -> Signal | None:
     if not picked:
         return None
     words = describe(picked)
-    return _chosen(f"{words}; {finding.want}" if finding.want else words, reply)
+    return _chosen(f"{words}; {finding.want}" if finding.want else words, reply, "")
 
 
 def _plain_choice(text: str, reply: str, rules: Table) -> Signal | None:
@@ -155,16 +160,17 @@ def _plain_choice(text: str, reply: str, rules: Table) -> Signal | None:
     ]
     if not identity(text) or len(options) != 1 or "?" not in reply[-600:]:
         return None
-    return _chosen(describe(options), reply)
+    return _chosen(describe(options), reply, verbatim(text, text, range(len(text))))
 
 
-def _chosen(words: str, reply: str) -> Signal:
+def _chosen(words: str, reply: str, said: str) -> Signal:
     return Signal(
         kind="decision",
         text=cap(words, LONGEST),
         about=question(reply),
         key=f"decision:{identity(words.partition(': ')[2] or words)}",
         signature="option",
+        said=said,
     )
 
 

@@ -89,11 +89,13 @@ def weigh(text: str, table: Table) -> Finding | None:
     best, kind = max((_over(signs, each), name) for name, each in weights().kinds.items())
     if best < 0:
         return None
-    said = "; ".join(tidy(clause.text, table) for clause in clauses if not clause.question)
-    if kind == "correction":
-        return Finding(kind, "claim", cap(said, LONGEST), 0, family=WEIGHED)
-    kind = "preference" if "taste" in signs else "rule"
-    return Finding(kind, "marker", cap(said, LONGEST), 0, family=WEIGHED)
+    telling = [clause for clause in clauses if not clause.question]
+    text = cap("; ".join(tidy(clause.text, table) for clause in telling), LONGEST)
+    strength = "claim" if kind == "correction" else "marker"
+    if kind != "correction":
+        kind = "preference" if "taste" in signs else "rule"
+    first, *others = (clause.place for clause in telling)
+    return Finding(kind, strength, text, first, family=WEIGHED, also=tuple(others))
 
 
 def _over(signs: set[str], each: Weights) -> float:
