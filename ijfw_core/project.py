@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ijfw_core.loading import config as configuration
 from ijfw_core.loading import loader
@@ -19,6 +20,9 @@ from ijfw_core.storage.roots import Roots
 from ijfw_core.storage.writer import Writer
 from ijfw_core.text import format_time
 from ijfw_hookspecs import Context, Store, Tier
+
+if TYPE_CHECKING:
+    from ijfw_core.storage.batch import BatchWriter
 
 
 class Project:
@@ -73,6 +77,14 @@ class Project:
         roots.prepare(self.roots, track=self.config.git.track)
         registry.note(self.roots, format_time(self.now.replace(microsecond=0)))
         return Writer(self.roots, self.store, self.redactor.text, foresee=self.redactor.foresee)
+
+    def batch_writer(self) -> "BatchWriter":
+        """A writer for long lists of changes, which tells no diffs."""
+        from ijfw_core.storage.batch import BatchWriter
+
+        self.writer.ready()
+        hide = self.redactor
+        return BatchWriter(self.roots, self.store, hide.text, foresee=hide.foresee, tells=False)
 
     def finish(self) -> None:
         """Carry out what the last change left to be done after its answer."""

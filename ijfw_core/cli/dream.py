@@ -1,18 +1,14 @@
 """`ijfw dream`: consolidate memory now, each night, and tell how it went."""
 
 import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
 from ijfw_core.cli.opened import project_of
-from ijfw_core.cli.output import emit_json, json_option, report_errors, say
+from ijfw_core.cli.output import emit_json, json_option, progress_bar, report_errors, say
 
 if TYPE_CHECKING:
-    from ijfw_core.dream.engine import Progress
     from ijfw_core.dream.report import Report
 
 
@@ -36,7 +32,7 @@ def dream(ctx: click.Context, only: str, dry_run: bool, everywhere: bool, as_jso
         _everywhere(as_json)
         return
     project = project_of(ctx)
-    with _progress(not as_json) as progress:
+    with progress_bar(not as_json, "dreaming") as progress:
         report = engine.dream(project, only=only, dry_run=dry_run, progress=progress)
     if as_json:
         emit_json(
@@ -159,21 +155,3 @@ def unschedule(as_json: bool) -> None:
     say(f"No longer scheduled ({written.how}). Removed:")
     for line in nightly.told(written, left=left):
         say(line)
-
-
-@contextmanager
-def _progress(wanted: bool) -> "Iterator[Progress | None]":
-    """A progress bar on a terminal; none in a pipe."""
-    if not wanted or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("dreaming", total=None)
-
-        def advance(name: str, nth: int, total: int) -> None:
-            bar.update(task, description=name or "done", completed=nth, total=total)
-
-        yield advance

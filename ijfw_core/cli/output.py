@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -13,6 +14,7 @@ from ijfw_core.text import printable
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Progress = Callable[[str, int, int], None]
 
 _own: list[int] = []  # descriptor of the real stdout while it carries one JSON object
 
@@ -83,6 +85,25 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for row in clean_rows:
         grid.add_row(*(Text(cell) for cell in row))
     Console().print(grid)
+
+
+@contextmanager
+def progress_bar(wanted: bool, title: str) -> Iterator[Progress | None]:
+    """A bar on stderr, told a name, how much is done and of how much; None where it is no
+    terminal."""
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None)
+
+        def advance(name: str, done: int, total: int) -> None:
+            bar.update(task, description=name or "done", completed=done, total=total)
+
+        yield advance
 
 
 def report_errors(command: Callable[P, R]) -> Callable[P, R]:

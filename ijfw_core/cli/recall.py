@@ -1,12 +1,21 @@
 """`ijfw memory search`, `recall`, `why`, `reindex`, `import` and `export`."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar
 
 import click
 
 from ijfw_core.cli.opened import project_of
-from ijfw_core.cli.output import emit_json, json_option, report_errors, say, table, warn
+from ijfw_core.cli.output import (
+    emit_json,
+    json_option,
+    progress_bar,
+    report_errors,
+    say,
+    table,
+    warn,
+)
 from ijfw_core.text import format_time
 
 if TYPE_CHECKING:
@@ -200,7 +209,15 @@ def import_(ctx: click.Context, file: BinaryIO, as_json: bool) -> None:
     """Take in memories, one JSON object a line: type and summary, and what `export` writes."""
     from ijfw_core.recall import transfer
 
-    done = transfer.import_lines(project_of(ctx), _lines(file, transfer.MAX_LINE))
+    lines = _lines(file, transfer.MAX_LINE)
+    with progress_bar(not as_json, "importing") as bar:
+        size = os.fstat(file.fileno()).st_size if bar else 0
+
+        def tell(number: int) -> None:
+            if bar and file.seekable():
+                bar(f"{number} lines", file.tell(), size)
+
+        done = transfer.import_lines(project_of(ctx), lines, tell)
     if as_json:
         emit_json(done)
     else:

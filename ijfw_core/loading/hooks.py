@@ -124,9 +124,11 @@ class Hooks:
         return [item for answer in self._all("redact", context, text=text) for item in answer.value]
 
     def redact_each(self, texts: Sequence[str], context: Context) -> list[list[Span]]:
-        """As `redact` for each text; a plugin is asked for all of them behind one guard."""
+        """As `redact` for each text; a plugin is asked for all of them behind one guard, with the
+        environment as it is now."""
         found: list[list[Span]] = [[] for _ in texts]
         context = _blanked("redact", context)
+        context = msgspec.structs.replace(context, env=dict(context.env))
         for plugin in self._redactors():
             for spans, more in zip(found, self._redacted_each(plugin, texts, context), strict=True):
                 spans += more

@@ -155,6 +155,13 @@ def evident(
     return found
 
 
+def looked_at(candidate: Candidate) -> list[str]:
+    """The texts for which `safe` asks the redactor."""
+    own = (candidate.summary, candidate.content, candidate.why, candidate.how_to_apply)
+    facts = [part for fact in candidate.facts for part in fact]
+    return [*map(clean, own), *candidate.tags, *facts]
+
+
 def safe(project: "Project", candidate: Candidate) -> Candidate:
     """A candidate redacted, then capped: content and reasons in bytes, summary in characters."""
     caps, hide = project.config.caps, project.redactor.text

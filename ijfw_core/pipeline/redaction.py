@@ -24,6 +24,8 @@ OVERLAP = 8 << 10  # characters two windows share; no rule looks further
 LEARNED = 500  # secrets that are known again; a session holds a few
 SHORTEST = 8  # characters; a shorter piece of a secret gives nothing away and fits ordinary words
 REMEMBERED = 64 << 10  # characters; a longer text is looked at each time
+TOGETHER = 256  # texts that a redactor is asked for behind one guard, whose time is for one call
+TOGETHER_SIZE = 256 << 10  # characters of them
 PASSES = 4  # a cut can bring new neighbours together; rarely more than one pass is needed
 
 _MARKER = re.compile(r"\[REDACTED:[a-z0-9-]{1,64}\]")
@@ -164,7 +166,7 @@ class Redactor:
         """Look at texts that are to be redacted together: a redactor is asked for all of them at
         once. Those in which nothing is found need no further look, as long as texts are remembered.
 
-        Raises WithheldError where a redactor fails; nothing is known of the texts then.
+        Raises WithheldError where a redactor fails; nothing is known of the texts then asked for.
         """
         known = self._found
         if known is None:
@@ -177,9 +179,10 @@ class Redactor:
         each = getattr(self._hooks, "redact_each", None)
         if each is None or not fresh:
             return
-        for text, found in zip(fresh, each(fresh, self._context), strict=True):
-            if not found and not self._quoted(text):
-                known[text] = []
+        for some in _portions(fresh):
+            for text, found in zip(some, each(some, self._context), strict=True):
+                if not found and not self._quoted(text):
+                    known[text] = []
 
     def learn(self, text: str) -> None:
         """Know the secrets of a raw text again where a later text quotes them.
@@ -269,6 +272,18 @@ class Redactor:
         if isinstance(value, list | tuple | set | frozenset):
             return type(value)(self._walk(item) for item in value)
         return value
+
+
+def _portions(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Texts in portions that a redactor has time for."""
+    start = size = 0
+    for nth, text in enumerate(texts):
+        if nth > start and (nth - start >= TOGETHER or size + len(text) > TOGETHER_SIZE):
+            yield texts[start:nth]
+            start, size = nth, 0
+        size += len(text)
+    if start < len(texts):
+        yield texts[start:]
 
 
 def windows(text: str) -> list[tuple[int, int]]:

@@ -4,12 +4,14 @@
      "tier"?, "seen"?, "extra"?, ...}
 
 `export` writes what `import_lines` reads. Decisions and preferences go to knowledge, patterns and
-observations to the journal, unless a line names its tier. An import is one run: `ijfw memory
-revert --run` takes all of it back.
+observations to the journal, unless a line names its tier. Lines are taken in by portions: each is
+durable before it is counted, and what a killed import wrote is whole. An import is one run: `ijfw
+memory revert --run` takes all of it back.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, Literal
 
@@ -17,15 +19,17 @@ import msgspec
 from msgspec.structs import replace
 
 from ijfw_core import service
+from ijfw_core.errors import WithheldError
 from ijfw_core.grammar import is_id
 from ijfw_core.pipeline import proposals
 from ijfw_core.project import Project
-from ijfw_core.storage.writer import Run
+from ijfw_core.storage.writer import IMPORTED, Outcome, Run
 from ijfw_core.text import cap, clean, digest, format_time, new_id, one_line, parse_time
 from ijfw_hookspecs import Candidate, Change, Entry, Fact, Notice, Tier
 
 MAX_LINE = 1 << 20  # bytes; more is no memory
-CHUNK = 256  # entries written under one hold of the lock, so that others get their turn
+PORTION = 500  # lines that are redacted together and written with one commit
+PORTION_SIZE = 4 << 20  # bytes of them
 MAX_BAD = 1000  # bad lines that are told one by one
 
 _CURATED = frozenset({"decision", "preference"})
@@ -85,70 +89,94 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     run: str = ""  # undoes all of it; "" where nothing was written
 
 
-def import_lines(project: Project, lines: Iterable[bytes]) -> Imported:
-    """Take entries in. A bad line is counted and told, never an error.
+def import_lines(
+    project: Project, lines: Iterable[bytes], progress: Callable[[int], None] = lambda _: None
+) -> Imported:
+    """Take entries in. A bad line is told, never an error.
 
-    Raises RefusedError or WithheldError where secrets would not be found, LockTimeoutError and
+    `progress` is given the number of lines that were dealt with, after each portion. Raises
+    RefusedError or WithheldError where secrets would not be found, LockTimeoutError and
     OSError; what was written before stays, and a second run takes in the rest.
     """
     project.check_redaction()
-    return _Import(project).run(lines)
+    return _Import(project, progress).run(lines)
 
 
 class _Import:
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, progress: Callable[[int], None]) -> None:
         self.project = project
+        self.progress = progress
+        self.writer = project.batch_writer()
         self.known = {e.id: e for e in project.memory.entries(*service.TIERS.values())}
         self.texts = {_text_of(entry) for entry in self.known.values()}
         self.batch = Run(id=new_id(project.now), kind="command", at=project.now)
         self.bad: list[Bad] = []
         self.counts = {"imported": 0, "updated": 0, "skipped": 0}
         self.waiting: list[tuple[int, Change]] = []
+        self.promotions: list[tuple[int, Change]] = []
+        self.pending: set[str] = set()  # ids of entries that wait
 
     def run(self, lines: Iterable[bytes]) -> Imported:
-        for number, raw in enumerate(lines, 1):
-            if not raw.strip():
-                continue
-            try:
-                self._take(number, self._entry(raw))
-            except _SkippedError:
-                self.counts["skipped"] += 1
-            except (ValueError, msgspec.MsgspecError) as error:
-                self._reject(number, str(error))
-            if len(self.waiting) >= CHUNK:
-                self._write()
-        self._write()
+        for portion in _portions(lines):
+            with self.project.redactor.remembering():
+                self._take_in(portion)
+            self.progress(portion[-1][0])
         written = self.counts["imported"] + self.counts["updated"]
         if written:
             notice = Notice(topic="stored", message=f"Imported {written} memories.")
             self.project.hooks.notify(notice, self.project.context(""))
-        return Imported(
-            **self.counts, bad=tuple(self.bad[:MAX_BAD]), run=self.batch.id if written else ""
-        )
+        bad = tuple(sorted(self.bad, key=lambda one: one.line))
+        return Imported(**self.counts, bad=bad, run=self.batch.id if written else "")
+
+    def _take_in(self, portion: Sequence[tuple[int, bytes]]) -> None:
+        read: list[tuple[int, Line, Candidate]] = []
+        for number, raw in portion:
+            with self._telling(number):
+                read.append((number, *self._candidate(raw)))
+        texts = [text for _, _, candidate in read for text in proposals.looked_at(candidate)]
+        with suppress(WithheldError):  # the question for each text meets it again
+            self.project.redactor.foresee(texts)
+        for number, line, candidate in read:
+            with self._telling(number):
+                self._take(number, self._entry(line, candidate))
+        self._write()
+
+    @contextmanager
+    def _telling(self, number: int) -> Iterator[None]:
+        try:
+            yield
+        except _SkippedError:
+            self.counts["skipped"] += 1
+        except (ValueError, msgspec.MsgspecError) as error:
+            self._reject(number, str(error))
 
     def _reject(self, number: int, error: str) -> None:
+        if len(self.bad) >= MAX_BAD:
+            return
         self.bad.append(
             Bad(line=number, error=cap(one_line(self.project.redactor.text(error)), 200))
         )
 
-    def _entry(self, raw: bytes) -> Entry:
-        """The entry of a line, redacted and capped. ValueError says what is wrong with it."""
+    def _candidate(self, raw: bytes) -> tuple[Line, Candidate]:
+        """A line, and its texts as they came. ValueError says what is wrong with it."""
         if len(raw) > MAX_LINE:
             raise ValueError(f"longer than {MAX_LINE} bytes")
         line = msgspec.json.decode(raw, type=Line)
         kind = _kind(line)
-        candidate = proposals.safe(
-            self.project,
-            Candidate(
-                kind=service.KINDS[kind],
-                summary=line.summary,
-                content=line.content,
-                why=line.why,
-                how_to_apply=line.how_to_apply,
-                tags=line.tags,
-                facts=line.facts,
-            ),
+        return line, Candidate(
+            kind=service.KINDS[kind],
+            summary=line.summary,
+            content=line.content,
+            why=line.why,
+            how_to_apply=line.how_to_apply,
+            tags=line.tags,
+            facts=line.facts,
         )
+
+    def _entry(self, line: Line, candidate: Candidate) -> Entry:
+        """The entry of a line, redacted and capped. ValueError says what is wrong with it."""
+        kind = candidate.kind
+        candidate = proposals.safe(self.project, candidate)
         if line.tier == "global" and "global" not in self.project.memory.tiers:
             raise ValueError("global memory is off")
         stored = _time("stored", line.stored) or self.project.now
@@ -176,6 +204,8 @@ class _Import:
         )
 
     def _take(self, number: int, entry: Entry) -> None:
+        if entry.id in self.pending:
+            self._write()  # what follows builds on it
         old = self.known.get(entry.id)
         text = _text_of(entry)
         if old is None and text in self.texts:
@@ -184,7 +214,7 @@ class _Import:
             self.waiting.append((number, Change(op="create", entry=entry, plugin="user")))
             if entry.tier == "knowledge" and entry.kind not in _CURATED:  # it was promoted before
                 promotion = Change(op="promote", target=entry.id, plugin="user")
-                self.waiting.append((number, promotion))
+                self.promotions.append((number, promotion))
         elif _text_of(old) == text:
             self.counts["skipped"] += 1
         elif old.tier == "team":
@@ -202,14 +232,18 @@ class _Import:
             change = Change(op="note", entry=wanted, target=old.id, base=old.digest, plugin="user")
             self.waiting.append((number, change))
         self.texts.add(text)
+        self.pending.add(entry.id)
         self.known[entry.id] = entry
 
     def _write(self) -> None:
         if not self.waiting:
             return
-        changes = [replace(change, reason="imported by a person") for _, change in self.waiting]
-        outcomes = self.project.writer.apply(self.batch, changes)
-        for (number, change), outcome in zip(self.waiting, outcomes, strict=True):
+        outcomes = [
+            (number, change, outcome)
+            for changes in (self.waiting, self.promotions)
+            for (number, change), outcome in zip(changes, self._apply(changes), strict=True)
+        ]
+        for number, change, outcome in outcomes:
             if outcome.status == "written" and change.op == "promote":
                 continue
             if outcome.status == "written":
@@ -218,8 +252,28 @@ class _Import:
                 self.counts["skipped"] += 1
             else:
                 self._reject(number, f"{outcome.status}: {outcome.reason}")
-        self.waiting.clear()
+        for done in (self.waiting, self.promotions, self.pending):
+            done.clear()
         self.project.memory.refresh()
+
+    def _apply(self, changes: Sequence[tuple[int, Change]]) -> list[Outcome]:
+        wanted = [replace(change, reason=IMPORTED) for _, change in changes]
+        return self.writer.apply_all(self.batch, wanted)
+
+
+def _portions(lines: Iterable[bytes]) -> Iterator[list[tuple[int, bytes]]]:
+    """Lines that are not empty, with their numbers."""
+    found: list[tuple[int, bytes]] = []
+    size = 0
+    for number, raw in enumerate(lines, 1):
+        if raw.strip():
+            found.append((number, raw))
+            size += len(raw)
+        if len(found) >= PORTION or size >= PORTION_SIZE:
+            yield found
+            found, size = [], 0
+    if found:
+        yield found
 
 
 def _seen(value: Any) -> tuple[str, ...]:

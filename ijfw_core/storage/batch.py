@@ -17,7 +17,7 @@ from ijfw_core.storage.blocks import MismatchError
 from ijfw_core.storage.commit import Cuts, now
 from ijfw_core.storage.ledger import Record
 from ijfw_core.storage.roots import Roots
-from ijfw_core.storage.writer import Outcome, Run, Writer
+from ijfw_core.storage.writer import Outcome, Run, Writer, asked, looked_at
 from ijfw_hookspecs import Change, Edit, Receipt, Store
 
 MOST = 2000  # changes a batch
@@ -32,12 +32,16 @@ class _Batch(Struct):
     changes: list[Change]
     outcomes: list[Outcome]
     touched: set[tuple[str, str, str]]
-    appended: set[tuple[str, str]]  # files that only grew, and were not read
+    appended: dict[tuple[str, str], bool]  # files that only grew, unread; whether one was torn
     size: int = 0
 
 
 class BatchWriter(Writer):
-    """A writer for long lists of changes. `diffs` has all that it wrote, a unified diff a file."""
+    """A writer for long lists of changes.
+
+    With `tells` it keeps all that it wrote in `diffs`, a unified diff a file, and reads each file
+    before and after for that. Else as `Writer`.
+    """
 
     def __init__(
         self,
@@ -45,17 +49,23 @@ class BatchWriter(Writer):
         store: Store,
         redact: Callable[[str], str],
         clock: Callable[[], datetime] = now,
+        foresee: Callable[[Iterable[str]], None] | None = None,
+        *,
+        tells: bool = True,
     ) -> None:
-        super().__init__(place, store, redact, clock)
+        super().__init__(place, store, redact, clock, foresee)
+        self._tells = tells
         self.diffs: list[str] = []
 
     def apply_all(self, run: Run, changes: Iterable[Change]) -> list[Outcome]:
         """As `apply`; the lock is given up between two batches."""
         run = self._named(run)
         outcomes: list[Outcome] = []
-        rest = [self._redacted(change) for change in changes]
+        rest = list(changes)
+        self._foretell([text for change in rest for text in asked(change)])
+        rest = [self._redacted(change) for change in rest]
         while rest:
-            with self.locked():
+            with self.locked(), files.holding(self.roots.folder.parent):
                 done = self._some(run, rest[:MOST])
             outcomes += done
             rest = rest[len(done) :]
@@ -65,8 +75,10 @@ class BatchWriter(Writer):
 
     def _some(self, run: Run, changes: Sequence[Change]) -> list[Outcome]:
         """Carry out the first changes, at least one; their outcomes."""
-        batch = _Batch({}, [], [], [], set(), set())
+        batch = _Batch({}, [], [], [], set(), {})
         plans = self._plans(changes)
+        edits = [edit for plan in plans if plan is not None for edit in plan.edits]
+        self._foretell([looked_at(self._storable(edit).after) for edit in edits])
         for change, plan in zip(changes, plans, strict=True):
             if plan is not None and plan.external:
                 done = self._write_batch(run, batch)
@@ -133,13 +145,13 @@ class BatchWriter(Writer):
             for place in where - batch.cuts.keys()
             if all(_grows(e) for e in edits if (e.tier, e.path) == place)
         }
-        if (where - growing) & batch.appended:
+        if (where - growing) & batch.appended.keys():
             return False
-        for tier, path in growing & batch.appended:
-            # The lead of the first one ended a torn line; another is not needed.
-            if files.ends_torn(*self.place(tier, path)):
-                return False
-        batch.appended |= growing
+        # The lead of the first one ended a torn line; another is not needed.
+        if any(batch.appended.get(place) for place in growing):
+            return False
+        for place in growing - batch.appended.keys():
+            batch.appended[place] = files.ends_torn(*self.place(*place))
         return True
 
     def _write_batch(self, run: Run, batch: _Batch) -> list[Outcome]:
@@ -151,7 +163,10 @@ class BatchWriter(Writer):
         return batch.outcomes
 
     def write(self, records: Sequence[Record]) -> None:
-        """As `Committer.write`; keeps what it did as a diff."""
+        """As `Committer.write`; keeps what it did as a diff, where it tells."""
+        if not self._tells:
+            super().write(records)
+            return
         places = {(r.tier, r.path): None for r in records if not r.external}
         before = {place: self.text(*place) for place in places}
         super().write(records)

@@ -34,6 +34,8 @@ from ijfw_hookspecs import Change, Edit, Entry, Receipt, Store, Tier
 
 Status = Literal["written", "staged", "conflict", "unchanged", "withheld"]
 ASKED, SAID = "asked for by an agent", "said by a person"  # reasons of changes that somebody wanted
+IMPORTED = "imported by a person"
+_OWN = frozenset({"", ASKED, SAID, IMPORTED})  # reasons of the program itself
 REPLANS = 3  # times a change is planned anew when an editor was faster
 _OPS = {"create": "write", "note": "write"}
 _NEW = frozenset({"create", "supersede", "addendum"})  # their entry has an id of its own
@@ -312,8 +314,8 @@ class Writer(Committer):
 
     def _redacted(self, change: Change) -> Change:
         entry = change.entry
-        own = change.reason in ("", ASKED, SAID)  # of the program itself
-        self._foretell([*(() if own else (change.reason,)), *(_texts(entry) if entry else ())])
+        self._foretell(asked(change))
+        own = change.reason in _OWN
         reason = change.reason if own else self.redact(change.reason)
         if entry is None:
             return replace(change, reason=reason)
@@ -340,8 +342,8 @@ class Writer(Committer):
     def _leaks(self, edits: Sequence[Edit]) -> bool:
         """Whether the redactor finds something in lines that were in none of the blocks before."""
         before = "\n".join(edit.before or "" for edit in edits)
-        known = set(_MACHINE.sub(r"\1\2", before).split("\n"))
-        afters = [_MACHINE.sub(r"\1\2", edit.after or "") for edit in edits]
+        known = set(looked_at(before).split("\n"))
+        afters = [looked_at(edit.after) for edit in edits]
         self._foretell(afters)
         for after in afters:
             if self.redact(after) == after:
@@ -359,6 +361,17 @@ class Writer(Committer):
     @staticmethod
     def _storable(edit: Edit) -> Edit:
         return edit if edit.after is None else replace(edit, after=files.storable(edit.after))
+
+
+def asked(change: Change) -> list[str]:
+    """What of a change is redacted."""
+    reason = [] if change.reason in _OWN else [change.reason]
+    return reason + (_texts(change.entry) if change.entry else [])
+
+
+def looked_at(block: str | None) -> str:
+    """What of a planned block the redactor is asked about."""
+    return _MACHINE.sub(r"\1\2", block or "")
 
 
 def _texts(entry: Entry) -> list[str]:

@@ -53,6 +53,7 @@ class Planner:
         self.now = now
         self._date = format_time(now)[:10]
         self._held: dict[tuple[Tier, str], dict[str, list[Block]]] | None = None
+        self._read: set[tuple[Tier, str]] = set()  # files that were brought up to date, while held
 
     def plan(self, change: Change) -> Receipt:
         """The edits of a change. ValueError: no such target, it changed, or it is a person's."""
@@ -75,7 +76,7 @@ class Planner:
         """A plan each on one reading of the files; None where `plan` raises ValueError."""
         found: list[Receipt | None] = []
         with self.files.held():
-            self._held = {}
+            self._held, self._read = {}, set()
             try:
                 for change in changes:
                     try:
@@ -306,11 +307,14 @@ class Planner:
 
     def in_file(self, tier: Tier, path: str, name: str) -> list[Block]:
         """The blocks of an entry in a file of a tier."""
-        if self._held is not None:
-            return self._indexed(self._held, tier, path).get(name, [])
+        if self._held is not None and (tier, path) not in self._read:
+            self._read.add((tier, path))
+            self.files.entries_of(tier, path, self.files.grammar(path))
         known = self.files.kept(tier, path)
         if known is not None:
             return self._kept_block(known, tier, path, name)
+        if self._held is not None:
+            return self._indexed(self._held, tier, path).get(name, [])
         if _PLAIN_ID.match(name) and not self.files.holds(tier, path, name):
             return []
         found = self.read(tier, path)
