@@ -43,7 +43,12 @@ def test_a_portion_is_one_commit(place: Any, monkeypatch: pytest.MonkeyPatch) ->
     transfer.import_lines(project, lines({"type": "decision", "summary": "the first"}))
     calls: list[int] = []
     real = os.fsync
-    monkeypatch.setattr(os, "fsync", lambda fd: (calls.append(fd), real(fd))[1])
+
+    def fsync(fd: int) -> None:
+        calls.append(fd)
+        real(fd)
+
+    monkeypatch.setattr(os, "fsync", fsync)
     told: list[int] = []
     done = transfer.import_lines(project, lines(*rows(100)), told.append)
     assert (done.imported, done.bad, told) == (100, (), [20, 40, 60, 80, 100])
