@@ -158,7 +158,7 @@ def _store_new(
         old = None
     entry = replace(
         worker.entry_of(project, session, candidate, 1.0),
-        origin="user",
+        origin="user" if plugin == "user" else "agent",
         tags=candidate.tags,
         seen=(session,) if session else (),
         extra=(),

@@ -21,7 +21,7 @@ SignalKind = Literal[
 Op = Literal[
     "create", "supersede", "addendum", "merge", "archive", "restore", "promote", "lift", "note"
 ]
-Origin = Literal["auto", "user", "team", "import"]
+Origin = Literal["auto", "user", "team", "import", "agent"]
 Tier = Literal["knowledge", "journal", "handoff", "staged", "team", "global"]
 Relation = Literal["", "duplicate", "update", "near"]
 Fact = tuple[str, str, str]
@@ -173,7 +173,9 @@ class Entry(Struct, frozen=True, kw_only=True):
     how_to_apply: str = ""
     tags: tuple[str, ...] = ()
     tier: Tier = "knowledge"
-    origin: Origin = "user"  # "user" also where the text no longer matches its checksum
+    # "agent": an agent stored it of its own accord; "user" also where the text no longer matches
+    # its checksum
+    origin: Origin = "user"
     session: str = ""
     confidence: float = 1.0
     seen: tuple[str, ...] = ()  # sessions that gave evidence

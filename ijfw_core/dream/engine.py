@@ -263,9 +263,13 @@ def _allowed(census: Census, plugin: str, change: Change) -> Change | None:
             return None
     if change.target and base and census.refused(change.op, change.target, base):
         return None
-    if entry is not None and entry.origin == "user" and change.op in MAKING:
-        mine = target is not None and target.origin == "user" and change.op in ("promote", "lift")
-        entry = entry if mine else replace(entry, origin="auto")
+    if entry is not None and entry.origin in ("user", "agent") and change.op in MAKING:
+        moved = target is not None and change.op in ("promote", "lift")
+        entry = (
+            entry
+            if moved and target and target.origin == entry.origin
+            else replace(entry, origin="auto")
+        )
     return replace(change, entry=entry, plugin=plugin if plugin != "user" else "dream")
 
 

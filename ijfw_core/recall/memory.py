@@ -14,7 +14,7 @@ from ijfw_hookspecs import Entry, Hit, Query, Store, Tier
 
 TIERS: tuple[Tier, ...] = ("knowledge", "team", "global", "journal", "handoff")
 _Read = Callable[[Tier, Mapping[str, str]], Iterable[tuple[str, str, Entry | None]]]
-WRITTEN_BY_US = frozenset({"auto", "import"})  # redacted when they were written
+WRITTEN_BY_US = frozenset({"auto", "agent", "import"})  # redacted when they were written
 KERNEL_KEYS = frozenset(
     {"key", "near", "trusted", "proposal", "target", "of", "base", "into", "run"}
 )

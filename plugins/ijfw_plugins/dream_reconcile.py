@@ -85,7 +85,7 @@ def _comparable(entry: Entry, context: Context) -> bool:
         and not is_error(entry)
         and entry.kind != "handoff"
         and note(entry, "trusted") != "no"
-        and entry.origin in ("auto", "user", "import")
+        and entry.origin in ("auto", "agent", "user", "import")
         and size_of(entry) <= LONG
     )
 
@@ -109,7 +109,7 @@ def _change(night: Night, old: Entry, new: Entry) -> Change | None:
         confidence=min(new.confidence, 1.0),
     )
     key = note(old, "key")
-    free = old.origin == "auto" and not pinned(old) and not (key and night.settled(key))
+    free = old.origin in ("auto", "agent") and not pinned(old) and not (key and night.settled(key))
     # A change of what is a person's becomes a proposal by itself.
     return change if (free and _sure(new)) or old.origin == "user" else _proposal(change, old, new)
 

@@ -163,14 +163,16 @@ def test_a_pass_cannot_speak_for_the_user(shop: Path) -> None:
         mine = next(e for e in context.memory.entries("journal") if e.origin == "user")
         yield Change(op="archive", target=mine.id, entry=mine, plugin="user", base=mine.digest)
         yield Change(op="create", entry=a_memory("forged", origin="user"), plugin="user")
+        yield Change(op="create", entry=a_memory("noted", origin="agent"))
         yield Change(op="create", entry=a_memory("to team", tier="team"), plugin="user")
 
     project = opened(shop, [step("forge", 10, pretending)])
     remember(project, a_memory("mine", origin="user"))
     report = engine.dream(project)
-    assert [told.status for told in report.passes[0].changes] == ["staged", "written", "staged"]
-    forged = next(e for e in project.memory.entries("journal") if e.summary == "forged")
-    assert forged.origin == "auto"
+    told = [told.status for told in report.passes[0].changes]
+    assert told == ["staged", "written", "written", "staged"]
+    made = [e for e in project.memory.entries("journal") if e.summary in ("forged", "noted")]
+    assert [entry.origin for entry in made] == ["auto", "auto"]
 
 
 def bad(context: Context) -> Iterable[Change]:

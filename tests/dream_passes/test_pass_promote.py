@@ -56,6 +56,7 @@ def test_one_session_alone_proves_nothing() -> None:
     [
         {"origin": "import"},
         {"origin": "user"},
+        {"origin": "agent"},
         {"tier": "team"},
         {"extra": (("key", KEY), ("trusted", "no"))},
         {"kind": "decision"},

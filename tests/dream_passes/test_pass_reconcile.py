@@ -34,6 +34,12 @@ def test_the_older_statement_gets_an_end_and_a_successor(old: str, new: str) -> 
     assert change.reason.startswith(f"replaced by {second.id} on 2026-03-11: ")
 
 
+def test_what_an_agent_stored_gets_a_successor() -> None:
+    old, new = said(1, "s-1", PAIRS[0][0], origin="agent"), said(9, "s-2", PAIRS[0][1])
+    (change,) = changes(new, old)
+    assert (change.op, change.target) == ("note", old.id)
+
+
 def test_the_file_keeps_the_older_text(life: Life) -> None:
     life.keep(1, said(1, "s-1", PAIRS[0][0]))
     life.keep(9, said(9, "s-2", PAIRS[0][1]))

@@ -13,7 +13,7 @@ from ijfw_core.errors import WithheldError
 from ijfw_core.mcp import schemas
 from ijfw_core.pipeline import gate
 from ijfw_core.project import open_project
-from ijfw_core.storage import lessons_log
+from ijfw_core.storage import lessons_log, revert
 from ijfw_core.text import format_time, strip_memory
 
 Caller = Callable[..., Any]
@@ -96,6 +96,29 @@ def test_a_persons_entry_is_not_replaced(desk: Any, call: Caller) -> None:
     assert answer["staged"] == []
     hits = ok(call(work, "ijfw_memory_search", query="web server port"))["hits"]
     assert "9090" in hits[0]["summary"]
+
+
+def test_an_agent_replaces_what_it_stored_itself(desk: Any, call: Caller) -> None:
+    work = desk.workspace()
+    first = store(call, work, "The web server listens on port 8080", type="decision")
+    before = desk.knowledge.read_bytes()
+    again = store(call, work, "The web server listens on port 9090", type="decision")
+    assert again["outcome"] == "superseded"
+    project = open_project(desk.project, desk.env)
+    with project.writer.locked():
+        pass  # what the answer did not wait for is done now
+    old, new = (service.find(project, one["id"]) for one in (first, again))
+    assert (old.origin, old.superseded_by, new.origin) == ("agent", new.id, "agent")
+    revert.apply(project.writer, [revert.runs(project.roots)[-1].run])
+    assert desk.knowledge.read_bytes() == before
+
+
+def test_an_agents_note_that_a_hand_edited_is_a_persons(desk: Any, call: Caller) -> None:
+    work = desk.workspace()
+    store(call, work, "The web server listens on port 8080", type="decision")
+    desk.knowledge.write_text(desk.knowledge.read_text().replace("8080", "8081"))
+    done = store(call, desk.workspace(), "The web server listens on port 9090", type="decision")
+    assert done["outcome"] == "staged"
 
 
 def test_a_proposal_can_be_rejected(desk: Any, call: Caller) -> None:
