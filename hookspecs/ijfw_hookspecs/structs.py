@@ -261,7 +261,7 @@ class Query(Struct, frozen=True, kw_only=True):
     include_superseded: bool = False
     phrases: tuple[str, ...] = ()  # wanted word for word; their words are in `text` too
     tags: tuple[str, ...] = ()  # each of them; "a" takes in "a/b"
-    session: str = ""  # the start of a session's id
+    session: str = ""  # the whole id of a session
     since: datetime | None = None  # stored at or after
     until: datetime | None = None  # stored before
     links: tuple[str, ...] = ()  # ids or titles that an entry refers to, each of them

@@ -27,8 +27,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 NOTHING = "Nothing relevant."
 FILTERS = (
-    'Quotes ask for "exact words". Filters: type:decision tag:deploy tier:team session:0b1c '
-    "since:2026-03-01 until:yesterday since:2w project:shop superseded:yes."
+    'Quotes ask for "exact words". Filters: type:decision tag:deploy tier:team session:0b1c2d3e '
+    "since:2026-03-01 until:yesterday since:2w project:shop superseded:yes. A session is named by "
+    "its whole id, or by 8 or more characters that no other one begins with."
 )
 MAX_LIMIT = 1000
 

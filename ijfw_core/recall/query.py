@@ -1,9 +1,10 @@
 """What a person or an agent typed, read as a query: words, "exact phrases", filters.
 
-    type:decision tag:deploy/web tier:team session:0b1c since:2026-03-01 until:yesterday
+    type:decision tag:deploy/web tier:team session:0b1c2d3e since:2026-03-01 until:yesterday
     since:2w project:shop superseded:yes
     dv: tag = #deploy/web AND linked_to = "X" AND created_after = 1767225600
 
+A session is named by its whole id, or by 8 characters or more that no other one begins with.
 A filter counts only where its value can be understood; else its text is words like any other, so
 that nothing typed is an error. No text takes more than linear time.
 """

@@ -30,6 +30,7 @@ INDEX = "index"  # folder of derived indexes in a project's own
 _MOST_CLEAN = 10_000  # texts
 _clean: "WeakKeyDictionary[Redactor, set[str]]" = WeakKeyDictionary()  # digests of clean texts
 _MARKER = re.compile(r"\[REDACTED:([a-z0-9-]{1,64})\]")
+START = 8  # characters of a session's id that can stand for it: shorter ones are names like "s3"
 SECOND = 0.35  # weight of every further retriever beside the best: measured with vectors
 
 
@@ -94,6 +95,7 @@ def ask(project: Project, query: Query, *, visiting: bool = False) -> list[Hit]:
     """Hits for a query that is parsed. `visiting` as in `search`."""
     if query.limit <= 0:
         return []
+    query = _of_one_session(project, query)
     context = replace(project.context(""), visiting=visiting)
     vectors = project.config.recall.vectors
     reranks = vectors or any(
@@ -115,6 +117,20 @@ def ask(project: Project, query: Query, *, visiting: bool = False) -> list[Hit]:
         hits = project.hooks.rerank(query, hits[: wide.limit], context)
     hits = sorted(hits, key=lambda hit: _is_over(hit.entry, query, project.now))
     return safe(project, hits[: query.limit])
+
+
+def _of_one_session(project: Project, query: Query) -> Query:
+    """The query with the whole id of the session that it names by its start.
+
+    A start of fewer than `START` characters, or one that several sessions share, names none: then
+    "s3" would find what was said in "s399".
+    """
+    name = query.session
+    if len(name) < START:
+        return query
+    known = {entry.session for entry in project.memory.entries()}
+    meant = {session for session in known if session.startswith(name)}
+    return replace(query, session=meant.pop()) if name not in known and len(meant) == 1 else query
 
 
 def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
@@ -211,7 +227,7 @@ def _fits(entry: Entry, query: Query, now: datetime) -> bool:
         (query.include_superseded or not over)
         and (not query.kinds or entry.kind in query.kinds)
         and (entry.tier in query.tiers if query.tiers else entry.tier != "staged")
-        and (not query.session or entry.session.startswith(query.session))
+        and (not query.session or entry.session == query.session)
         and (query.since is None or entry.stored >= query.since)
         and (query.until is None or entry.stored < query.until)
         and all(any(f"{tag}/".startswith(f"{wanted}/") for tag in tags) for wanted in query.tags)

@@ -94,6 +94,25 @@ def test_filters_hold(place: Any, ids: Ids) -> None:
     assert ids(project, "dv: tag = #deploy") == ["b", "a"]
 
 
+def test_a_session_is_its_whole_id_or_the_start_of_one_alone(place: Any, ids: Ids) -> None:
+    place.write(
+        memory("a", "rollout of the cart", session="s3"),
+        memory("b", "rollout of the till", session="s399"),
+        memory("c", "rollout of the shelf", session="0b1c2d3e-77aa"),
+        memory("d", "rollout of the lamp", session="release-1"),
+        memory("e", "rollout of the desk", session="release-12"),
+        memory("f", "rollout of the door", session="release-13"),
+    )
+    project = place.open()
+    assert ids(project, "session:s3 rollout") == ["a"]
+    assert ids(project, "session:s39 rollout") == []
+    assert ids(project, "session:0b1c2d3e rollout") == ["c"]
+    assert ids(project, "session:0b1c2d3e") == ["c"]
+    assert ids(project, "session:0b1c2d3 rollout") == []
+    assert ids(project, "session:release-1 rollout") == ["d"]
+    assert ids(project, "session:release- rollout") == []
+
+
 def test_links(place: Any, ids: Ids) -> None:
     place.write(
         memory("a", "see [[Big Plan]] for the rest"),

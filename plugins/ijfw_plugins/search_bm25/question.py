@@ -131,8 +131,8 @@ def _allowed(db: sqlite3.Connection, query: Query) -> frozenset[int] | None:
             tests.append(f"{column} IN ({','.join('?' * len(choice))})")
             values += choice
     if query.session:
-        tests.append("session >= ? AND session < ?")
-        values += [query.session, query.session + "\U0010ffff"]
+        tests.append("session = ?")
+        values.append(query.session)
     if query.since:
         tests.append("stored >= ?")
         values.append(query.since.timestamp())
