@@ -193,7 +193,10 @@ def apply(
 def listing(
     project: Project, *, tier: str = "", kind: str = "", tag: str = "", automatic: bool = False
 ) -> list[Entry]:
-    """Entries of memory in file order, filtered."""
+    """Entries of memory in file order, filtered.
+
+    Where an older session stopped is told only of its own tier or kind, the journal or "handoff".
+    """
     if tier and tier not in TIERS:
         raise UsageError(f"unknown tier {tier!r}; one of {', '.join(TIERS)}")
     tiers = (TIERS[tier],) if tier else ()
@@ -201,6 +204,7 @@ def listing(
         entry
         for entry in project.memory.entries(*tiers)
         if (not kind or entry.kind == kind)
+        and (tier or kind or entry.kind != "handoff" or entry.tier == "handoff")
         and (not tag or tag in entry.tags)
         and (not automatic or entry.origin == "auto")
     ]

@@ -54,13 +54,13 @@ def _when(entry: Entry) -> str:
 
 @memory.command("list", epilog="Example: ijfw memory list --tier journal --json")
 @click.option("--tier", default="", help="knowledge, journal, staged, team, global or handoff.")
-@click.option("--kind", default="", help="pattern, decision, preference or observation.")
+@click.option("--kind", default="", help="pattern, decision, preference, observation or handoff.")
 @click.option("--tag", default="", help="Only entries with this tag.")
 @json_option
 @click.pass_context
 @report_errors
 def list_(ctx: click.Context, tier: str, kind: str, tag: str, as_json: bool) -> None:
-    """List memories."""
+    """List memories; of where sessions stopped, the last of each branch."""
     from ijfw_core import service
 
     project = project_of(ctx)

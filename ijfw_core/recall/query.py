@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from ijfw_core.text import clean, parse_time
 from ijfw_hookspecs import Kind, Query, Tier
 
+HANDOFF = "handoff"  # kind of the entries that say where a session stopped
 MAX_TEXT = 8 << 10  # characters of a query; the rest says no more about what is asked
 KINDS = frozenset(get_args(Kind))
 TIERS = frozenset(get_args(Tier))
@@ -37,6 +38,14 @@ _HISTORY = re.compile(
     r"\b(?:used to (?:use|be|do|have)|previous(?:ly)?|formerly|originally|no longer|history of"
     r"|before (?:we|that|it|the) (?:switch|mov|migrat|chang)|back then|old(?:er)? rules?"
     r"|did we (?:use|have) before)\w*\b",
+    re.I,
+)
+_STOPPED = re.compile(
+    r"\bhand-?offs?\b|\bleft off\b|\bresum(?:e|ing)\b|\bpick(?:ed)? (?:it |this )?up\b"
+    r"|\b(?:last|latest|previous|recent) (?:\w+ )?(?:session|time|request|prompt|thing|task)"
+    r"|\bwhere (?:\w+ )?(?:we|i|you|it) (?:stop|left|end)|\bwhere (?:was|were) (?:i|we|you)\b"
+    r"|\bdid (?:we|i|you) (?:last|stop|do (?:last|yesterday))"
+    r"|\bwhat (?:was|were) (?:i|we|you) (?:last )?(?:do|work)ing\b",
     re.I,
 )
 _DV = re.compile(r"\s*dv:", re.I)
@@ -80,6 +89,12 @@ def parse(text: str, now: datetime, limit: int = 10) -> Parsed:
     )
     query = replace(query, **reading.fields)
     return Parsed(query, tuple(reading.projects), loose, tuple(reading.understood))
+
+
+def asks_where_it_stopped(query: Query) -> bool:
+    """Whether a query is about where a session stopped: in so many words, or by its filters."""
+    named = HANDOFF in query.kinds or "handoff" in query.tiers or bool(query.session)
+    return named or not query.text or bool(_STOPPED.search(query.text))
 
 
 def _words(text: str) -> str:

@@ -23,14 +23,18 @@ from ijfw_core.project import Project
 from ijfw_core.recall import query as queries
 from ijfw_core.recall.memory import WRITTEN_BY_US
 from ijfw_core.text import digest
-from ijfw_hookspecs import Entry, Hit, Query, Tier
+from ijfw_hookspecs import Context, Entry, Hit, Query, Tier
 
 POOL = 50  # hits that a reranker sees: more brings nothing, fewer hide what it could lift
 INDEX = "index"  # folder of derived indexes in a project's own
 _MOST_CLEAN = 10_000  # texts
 _clean: "WeakKeyDictionary[Redactor, set[str]]" = WeakKeyDictionary()  # digests of clean texts
 _MARKER = re.compile(r"\[REDACTED:([a-z0-9-]{1,64})\]")
+<<<<<<< HEAD
 START = 8  # characters of a session's id that can stand for it: shorter ones are names like "s3"
+=======
+_PASSING = frozenset({queries.HANDOFF})  # kinds that tell of a session, and of nothing that lasts
+>>>>>>> fc3cf77 (Search: where sessions stopped stands behind what lasts, and the list shows the last of each branch)
 SECOND = 0.35  # weight of every further retriever beside the best: measured with vectors
 
 
@@ -104,21 +108,21 @@ def ask(project: Project, query: Query, *, visiting: bool = False) -> list[Hit]:
     wide = query
     if reranks:  # vectors choose among more sessions than there is room for
         wide = replace(query, limit=max(2 * query.limit if vectors else query.limit, POOL))
-    lists = project.hooks.search(wide, context)
-    if not lists:
-        project.memory.refresh()
-        lists = [list(project.memory.search(wide))]
-    hits = [hit for hit in fuse(lists) if _fits(hit.entry, query, project.now)]
+    hits = _retrieved(project, wide, context)
+    behind: frozenset[str] = frozenset() if queries.asks_where_it_stopped(query) else _PASSING
+    if len(hits) >= wide.limit and any(hit.entry.kind in behind for hit in hits):
+        hits = _with_lasting(project, hits, wide, context)
     if vectors:
         from ijfw_core.recall.vectors import blend
 
         hits = blend(project, query, hits[: wide.limit], keep=not visiting)
     if reranks and len(hits) > 1:
         hits = project.hooks.rerank(query, hits[: wide.limit], context)
-    hits = sorted(hits, key=lambda hit: _is_over(hit.entry, query, project.now))
+    hits.sort(key=lambda h: (_is_over(h.entry, query, project.now), h.entry.kind in behind))
     return safe(project, hits[: query.limit])
 
 
+<<<<<<< HEAD
 def _of_one_session(project: Project, query: Query) -> Query:
     """The query with the whole id of the session that it names by its start.
 
@@ -131,6 +135,26 @@ def _of_one_session(project: Project, query: Query) -> Query:
     known = {entry.session for entry in project.memory.entries()}
     meant = {session for session in known if session.startswith(name)}
     return replace(query, session=meant.pop()) if name not in known and len(meant) == 1 else query
+=======
+def _retrieved(project: Project, query: Query, context: Context) -> list[Hit]:
+    """What all retrievers answer, or else what a scan of memory finds."""
+    lists = project.hooks.search(query, context)
+    if not lists:
+        project.memory.refresh()
+        lists = [list(project.memory.search(query))]
+    return [hit for hit in fuse(lists) if _fits(hit.entry, query, project.now)]
+
+
+def _with_lasting(
+    project: Project, hits: Sequence[Hit], query: Query, context: Context
+) -> list[Hit]:
+    """The hits, and ahead of those that only tell of a session what these took the places of."""
+    passing = [hit for hit in hits if hit.entry.kind in _PASSING]
+    lasting = [hit for hit in hits if hit.entry.kind not in _PASSING]
+    have = {hit.entry.id for hit in lasting}
+    more = _retrieved(project, replace(query, kinds=tuple(service.KINDS)), context)
+    return [*lasting, *(hit for hit in more if hit.entry.id not in have), *passing]
+>>>>>>> fc3cf77 (Search: where sessions stopped stands behind what lasts, and the list shows the last of each branch)
 
 
 def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
