@@ -30,11 +30,8 @@ INDEX = "index"  # folder of derived indexes in a project's own
 _MOST_CLEAN = 10_000  # texts
 _clean: "WeakKeyDictionary[Redactor, set[str]]" = WeakKeyDictionary()  # digests of clean texts
 _MARKER = re.compile(r"\[REDACTED:([a-z0-9-]{1,64})\]")
-<<<<<<< HEAD
 START = 8  # characters of a session's id that can stand for it: shorter ones are names like "s3"
-=======
 _PASSING = frozenset({queries.HANDOFF})  # kinds that tell of a session, and of nothing that lasts
->>>>>>> fc3cf77 (Search: where sessions stopped stands behind what lasts, and the list shows the last of each branch)
 SECOND = 0.35  # weight of every further retriever beside the best: measured with vectors
 
 
@@ -122,7 +119,6 @@ def ask(project: Project, query: Query, *, visiting: bool = False) -> list[Hit]:
     return safe(project, hits[: query.limit])
 
 
-<<<<<<< HEAD
 def _of_one_session(project: Project, query: Query) -> Query:
     """The query with the whole id of the session that it names by its start.
 
@@ -135,7 +131,8 @@ def _of_one_session(project: Project, query: Query) -> Query:
     known = {entry.session for entry in project.memory.entries()}
     meant = {session for session in known if session.startswith(name)}
     return replace(query, session=meant.pop()) if name not in known and len(meant) == 1 else query
-=======
+
+
 def _retrieved(project: Project, query: Query, context: Context) -> list[Hit]:
     """What all retrievers answer, or else what a scan of memory finds."""
     lists = project.hooks.search(query, context)
@@ -154,7 +151,6 @@ def _with_lasting(
     have = {hit.entry.id for hit in lasting}
     more = _retrieved(project, replace(query, kinds=tuple(service.KINDS)), context)
     return [*lasting, *(hit for hit in more if hit.entry.id not in have), *passing]
->>>>>>> fc3cf77 (Search: where sessions stopped stands behind what lasts, and the list shows the last of each branch)
 
 
 def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
