@@ -22,10 +22,35 @@ _LEAD = re.compile(r"\A(?:the|a|an|our|this|all|every|each) ", re.I)
 _QUOTES = "`'\"“”‘’ "
 _WORD = r"(?:[`'\"]?[\w@.][\w./+#@()-]*[`'\"]?)"
 _STOP = "for in to over than not and or is are until when so because".replace(" ", " |")
+_UNIT = (
+    "%|ms|s|m|h|d|secs?|seconds?|mins?|minutes?|hours?|days?|weeks?|months?|years?|[kmgt]i?b|bytes?|px"
+    "|r?em|chars?|characters?|columns?|lines?|spaces?|tabs?|requests?|rps|retries|attempts|times|items"
+    "|rows|pages?|connections?|workers?|threads?|users?|euros?|eur|usd|dollars?"
+)
+_DOUBT = (
+    "if|unless|whether|when|in case|maybe|perhaps|probably|possibly|presumably|apparently|likely"
+    "|might|may|could|would|should|think|guess|believe|suppose|supposed|assum\\w+|seems?|unsure"
+    "|used to|was|were|had|formerly|previously|until|what|why|how|wonder|too"
+)
 _MACROS = {
     # An object opens with a letter, a quote or "@": "30 seconds" is no thing that is used.
     "x": rf"(?!\d){_WORD}(?: (?!{_STOP} ){_WORD}){{0,3}}",
     "xs": rf"{_WORD}(?: (?!because |so |but |until |when ){_WORD}){{0,5}}",
+    # Up to three words, none of which begins another clause or says what somebody else says.
+    "subject": (
+        r"(?!(?:the|a|an|our|this|that|these|default|standard|make|be|ensure|check|set|see|say|tell|verify|because|since|so|and|but|that|old|former"
+        r"|previous|new|next|another|any|some|no|every|each|one|is|are|was|does|do|did|can) )"
+        rf"{_WORD}(?: (?!{_STOP} |the |that |if |(?:says?|said|shows?|reports?|claims?|prints?) ){_WORD}){{0,2}}?"
+    ),
+    "value": (
+        r"(?:[`'\"][\w./@:-]{1,60}[`'\"]|https?://[^\s,;]{3,80}|[\w~.@-]{0,40}/[\w/.@-]{1,80}"
+        rf"|v?\d[\w.:]{{0,19}}(?: ?(?:{_UNIT}))?(?: (?:per|a|an) \w{{1,12}})?"
+        r"|[a-z]\w{0,30}[-.][\w.-]{1,40})"
+    ),
+    "sure": (
+        r"(?![^,;(]*\b(?:not|never|nobody|no longer|isn't|aren't)\b)"
+        rf"(?!.*(?:\b(?:{_DOUBT})\b|\?))"
+    ),
     "path": r"[\w~.@-]*/[\w/.@-]*",
     "to": (
         r"(?:(?:[,:] | ?\(| [—–-] | (?:because|since|so|but|and) ).{0,120}"
