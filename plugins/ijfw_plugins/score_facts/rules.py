@@ -40,7 +40,8 @@ _MACROS = {
     "subject": (
         r"(?!(?:the|a|an|our|this|that|these|default|standard|make|be|ensure|check|set|see|say|tell|verify|because|since|so|and|but|that|old|former"
         r"|previous|new|next|another|any|some|no|every|each|one|is|are|was|does|do|did|can) )"
-        rf"{_WORD}(?: (?!{_STOP} |the |that |if |(?:says?|said|shows?|reports?|claims?|prints?) ){_WORD}){{0,2}}?"
+        rf"{_WORD}(?: (?!{_STOP} |(?:the|that|if|says?|said|shows?|reports?|claims?|prints?) )"
+        rf"{_WORD}){{0,2}}?"
     ),
     "value": (
         r"(?:[`'\"][\w./@:-]{1,60}[`'\"]|https?://[^\s,;]{3,80}|[\w~.@-]{0,40}/[\w/.@-]{1,80}"
