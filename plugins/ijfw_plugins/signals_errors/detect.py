@@ -87,7 +87,16 @@ def find(output: str, command: Command, exit_code: int | None, failed: bool | No
         failed = False
     if failed and (stopped := guards.timed_out(text)):
         failed, text = None, Output(text[stopped:])
+    return _told(text, command, exit_code, failed)
+
+
+def _told(
+    text: Output, command: Command, exit_code: int | None, failed: bool | None
+) -> Found | None:
+    """The error in an output of which it is known whether the command failed, or nobody says."""
     reader = guards.reads(command)
+    if reader and guards.job_failed(command, text, text.closing):
+        return _why(text)
     if failed:
         if reader:
             ended = exit_code is not None and exit_code >= SIGNALLED
@@ -171,7 +180,9 @@ def _best(
     if (best is None or best.rule.rank < KNOWN) and (bare := text.unwrapped):
         inner = _highest(usable, bare, least, floor=KNOWN)
         if inner is not None:
-            best, text = inner, bare
+            at = inner.match.start("line") if inner.match.groupdict().get("line") else inner.start
+            whole = text.split("\n")[bare.count("\n", 0, at)].strip()
+            best, text = inner._replace(line=_short(whole)), bare
     if best is None:
         return None
     return Found(best.line, _signature(best, text), _test(best.match))
@@ -220,8 +231,9 @@ def _first(rule: Rule, text: Output, least: str) -> _Hit | None:
         line = _line(match, text)
         if WRAPPER < rule.rank <= WEAK and word("counts").search(line):
             continue
+        weak = rule.rank < KNOWN
         if not line or (
-            strict and (guards.zero(line) or guards.like_source(line, whole=rule.rank < KNOWN))
+            strict and ((weak and guards.zero(line)) or guards.like_source(line, whole=weak))
         ):
             continue
         if rule.loggable and least != "failed" and guards.green_after(text, match.end()):

@@ -76,6 +76,15 @@ def reads(command: Command) -> bool:
     return all(map(_shows, command.stages))
 
 
+def job_failed(command: Command, text: str, closing: str) -> bool:
+    """Is it the log of a job that failed? `closing`: the last lines of the text."""
+    first = [words(stage[0]) for stage in command.stages]
+    if any(map(word("failed_logs").match, first)):
+        return True
+    end = text if any(map(word("job_logs").match, first)) else closing
+    return word("job_failed").search(end) is not None
+
+
 def queries(command: Command) -> bool:
     """Does the command show what stands in a database?"""
     return bool(command.stages) and word("queries").match(words(command.stages[0][0])) is not None

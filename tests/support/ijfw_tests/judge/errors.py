@@ -103,9 +103,12 @@ def is_right(case: Case, *, status: bool = True) -> bool:
 
 
 def _same(line: str, wanted: list[str]) -> bool:
-    """Equal but for white space, and the mark that a test runner puts in front."""
-    plain = " ".join(line.removeprefix("E ").split())
-    return any(plain == " ".join(text.removeprefix("E ").split()) for text in wanted)
+    """Equal but for white space, the mark of a test runner in front and the side of a box."""
+    return _plain(line) in map(_plain, wanted)
+
+
+def _plain(line: str) -> str:
+    return " ".join(line.lstrip("│┃ ").removeprefix("E ").split())
 
 
 def rows(shown: list[str]) -> list[Row]:
