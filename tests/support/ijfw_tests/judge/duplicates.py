@@ -42,6 +42,13 @@ FIRST = {
         "related": (30, 30),
         "unrelated": (30, 30),
     },
+    "sixth": {
+        "duplicate": (40, 44),
+        "paraphrase": (22, 25),
+        "update": (80, 97),
+        "related": (41, 42),
+        "unrelated": (25, 25),
+    },
 }
 
 
@@ -77,7 +84,8 @@ def rows(shown: list[str]) -> list[Row]:
     for name, cases in parts(_pairs(("duplicates_fourth", "fourth-"))):
         part = "fourth, open" if "open" in name else "fourth, seen"
         found += _rows(part, cases, shown if "open" in name else [])
-    found += _rows("fifth, seen", _pairs(("duplicates_fifth", "fifth-")), shown)
+    for name in ("fifth", "sixth"):
+        found += _rows(f"{name}, seen", _pairs((f"duplicates_{name}", f"{name}-")), shown)
     found += [
         Row(STAGE, f"{name}, first look", of, f"{label}: right", share(right, of))
         for name, labels in FIRST.items()
