@@ -30,6 +30,11 @@ _WHEN = (
     r"(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.? 20\d\d|20\d\d-\d\d"
     r"|20\d{6}|Q[1-4] 20\d\d|20\d\d[ -]?[WQ]\d{1,2})"
 )
+_TALK = (
+    r"(?:chat|conversation|session|review|code review|retro|stand-?up|meeting|call|interview"
+    r"|transcript|thread|slack|e-?mail)"
+)
+_DAY = r"20\d\d-\d\d-\d\d"
 _HEADS = (
     ("ticket", rf"(?:\[({_TICKET})\]:?|\(({_TICKET})\):?|({_TICKET}):)\s+"),
     ("when", rf"(?:[\[(]({_WHEN}|\d\d?:\d\d(?::\d\d)?)[\])]\s*[:–—-]?|({_WHEN})\s*[:–—-])\s+"),
@@ -42,6 +47,12 @@ _HEADS = (
 _TAILS = (
     ("ticket", rf"(?:(?:see|ref|refs|cf|fixes|closes|issue|ticket|pr|mr|bug):? )*({_TICKET})"),
     ("who", rf"(?:(?:as )?per|according to|{_SAID} by|agreed with|source:|cc|thanks to) ({_WHO})"),
+    (
+        "source",
+        rf"(?:source|src|origin|from)\s*[:=]\s*((?:the )?{_TALK}(?: #?\d{{1,6}})?)(?:,? {_DAY})?",
+    ),
+    ("source", rf"({_TALK},? (?:(?:of|on|from) )?{_DAY})"),
+    ("state", r"(confidence:? (?:high|medium|low|[01]?\.\d{1,2}|\d{1,3}%))"),
     ("who", r"(@[\w.-]{1,30})"),
     ("who", r"(?:from|in) (?:the )?(user|team|code review|review|retro|stand-?up)|(code review)"),
     ("who", r"(?:the )?(user|team)(?:'s)? (?:preference|request|decision|wish|feedback)"),

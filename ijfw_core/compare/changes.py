@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from ijfw_core.compare.forms import base_of, stem_of
 from ijfw_core.compare.note import Note, Part, Word
+from ijfw_core.compare.order import swapped
 from ijfw_core.compare.tables import opposite_words, opposites, slight_words, words
 
 COVER = 0.6  # share of the shorter note's content that both have, for a denial to meet a claim
@@ -30,7 +31,7 @@ def change(a: Note, b: Note) -> str:
         return ""
     return (
         _denied(a, b, shared)
-        or _swapped(a, b)
+        or swapped(a, b)
         or _opposite(a, b, shared)
         or _counted(a, b, shared)
         or _rated(a, b)
@@ -68,9 +69,14 @@ def _denied(a: Note, b: Note, shared: frozenset[str]) -> str:
 
 def _prefixed(x: Note, y: Note) -> str:
     """A word of one note that is a word of the other with a prefix that denies it."""
+    others = y.texts - x.texts
     for text in sorted(x.texts - y.texts):
         base = base_of(text)
-        if base and base in y.texts - x.texts:
+        if (
+            base
+            and any(o == base or o.endswith(f"-{base}") for o in others)
+            and text not in words()["negators"]
+        ):
             return f"{text} against {base}"
     return ""
 
@@ -92,20 +98,27 @@ def _kept(part: Part, other: Note) -> bool:
     return any(p.denied == part.denied and _meet(part, p, close=False) for p in other.parts)
 
 
+def exclude(word: str, other: str) -> bool:
+    """Whether two words exclude each other where they are said of the same thing."""
+    groups = opposites()
+    return word != other and not set(groups.get(word, ())).isdisjoint(groups.get(other, ()))
+
+
 def _opposite(a: Note, b: Note, shared: frozenset[str]) -> str:
     """The notes use words that exclude each other of the same thing."""
-    groups = opposites()
     others = (b.texts & opposite_words()) - a.texts
     for word in a.texts & opposite_words() if others else ():
         for other in others:
-            if not set(groups[word]) & set(groups[other]):
+            if not exclude(word, other):
                 continue
             if word in b.texts:
                 found = cover(shared, a, b) >= COVER and any(
                     _says(part, other, shared) for part in b.parts
                 )
             else:
-                found = _only_these(a, b, {word, other})
+                found = _only_these(a, b, {word, other}) and _turned(a, b) == bool(
+                    {word, other} & words()["negators"]
+                )
             if found:
                 return f"{word} against {other}"
     return ""
@@ -124,52 +137,6 @@ def _only_these(a: Note, b: Note, pair: set[str]) -> bool:
     return common * 2 >= min(len(a.stems), len(b.stems)) - 1 and not (rest_a and rest_b)
 
 
-def _ends(a: Note, b: Note) -> tuple[list[str], list[str]]:
-    """The content of two notes in order."""
-    first, second = ([w.stem for w in note.plain if w.stem] for note in (a, b))
-    return first, second
-
-
-_RELATIONS = (
-    "before",
-    "after",
-    "over",
-    "than",
-    "to",
-    "from",
-    "into",
-    "on",
-    "calls",
-    "for",
-    "under",
-)
-
-
-def _swapped(a: Note, b: Note) -> str:
-    """The same words around "before", "over", "depends on", with their places exchanged."""
-    if a.stems != b.stems or "by" in a.texts ^ b.texts:
-        return ""
-    (first, *between, last), other = (["", ""], []) if len(a.stems) < 2 else _ends(a, b)
-    tied = {"is", "are"} & a.texts  # "X is Y" says what "Y is X" says
-    if between and not tied and [last, *between, first] == other:
-        return f"{first} and {last} are exchanged"
-    for relation in _RELATIONS:
-        if relation not in a.texts or relation not in b.texts:
-            continue
-        (left_a, right_a), (left_b, right_b) = (_around(n, relation) for n in (a, b))
-        moved = (left_a - left_b) & (right_b - right_a), (right_a - right_b) & (left_b - left_a)
-        if moved[0] and moved[1]:
-            return f"exchanged around {relation}"
-    return ""
-
-
-def _around(note: Note, relation: str) -> tuple[set[str], set[str]]:
-    place = next(n for n, word in enumerate(note.plain) if word.text == relation)
-    halves = note.plain[:place], note.plain[place + 1 :]
-    left, right = ({w.stem for w in half if w.stem} for half in halves)
-    return left, right
-
-
 def _counted(a: Note, b: Note, shared: frozenset[str]) -> str:
     """The same thing with another number."""
     if a.stamp and b.stamp and a.stamp != b.stamp and a.stems == b.stems:
@@ -184,7 +151,7 @@ def _counted(a: Note, b: Note, shared: frozenset[str]) -> str:
     if not gone or not come:
         return ""
     rest_a, rest_b = _rest(a, shared), _rest(b, shared)
-    if rest_a and rest_b:
+    if (rest_a and rest_b) or (a.per - b.per and b.per - a.per):
         return ""
     for old, left in gone:
         for new, left_new in come:
@@ -215,8 +182,8 @@ def _left(note: Note, place: int) -> str:
 
 
 def _rest(note: Note, shared: frozenset[str]) -> set[str]:
-    """Content that only this note has, without words that only tie or announce a change."""
-    light = slight_words()
+    """Content that only this note has, without words that tie, announce a change, or say enough."""
+    light = slight_words() | (words()["enough"] if len(shared) > 1 else frozenset())
     return {w.stem for w in note.plain if w.stem and not w.number and w.text not in light} - shared
 
 
@@ -226,13 +193,16 @@ def _renamed(a: Note, b: Note) -> str:
     if not kept or kept < FRAME * (len(a.all_stems) - SLOT):
         return ""
     added, code = bool(b.texts & words()["cues"]), a.code | b.code
-    found = _slot(a.plain, b.plain, added, code)
+    found = slot(a.plain, b.plain, added, code)
     if found or len(a.clauses) > 1 or not 1 < len(b.clauses) <= MAX_CLAUSES:
         return found
-    return next(filter(None, (_slot(a.plain, clause, added, code) for clause in b.clauses)), "")
+    return next(filter(None, (slot(a.plain, clause, added, code) for clause in b.clauses)), "")
 
 
-def _slot(x: list[Word], y: list[Word], announced: bool, code: frozenset[str] = frozenset()) -> str:
+def slot(
+    x: list[Word], y: list[Word], announced: bool = False, code: frozenset[str] = frozenset()
+) -> str:
+    """One value in the place of another in the same words."""
     stems = {w.stem for w in x if w.stem}
     kept = stems & {w.stem for w in y}
     # Notes are aligned only where enough would be left beside the largest slot.
@@ -250,11 +220,14 @@ def _slot(x: list[Word], y: list[Word], announced: bool, code: frozenset[str] = 
     old, new = _content(gone), _content(_head(come))
     if not _alike(old, new) or not _same_lead(gone, come) or _done(old, come):
         return ""
+    before = [w for w in x[:start] if w.text not in words()["articles"]][-1:]
+    if bool(old[0].number) != bool(new[0].number) and before and before[0].text == "on":
+        return ""  # "on 503", "on timeouts"
     lost = [w for op, i, j, *_ in ops if op == "delete" for w in _content(x[i:j])]
     added = [w for op, *_, k, m in ops if op == "insert" for w in _content(y[k:m])]
     if lost or (added and not announced):
         return ""
-    free = _versions(old, new) or _commands(gone, come, x[end:], code)
+    free = _versions(old, new) or _commands(gone, come, (x[end:], x[:start][::-1]), code)
     if not free and not _may_change(x[:start], x[end:], gone):
         return ""
     if len(kept) < FRAME * (len(stems) - len(old)):
@@ -280,10 +253,13 @@ def _versions(old: list[Word], new: list[Word]) -> bool:
     return bare[0] == bare[1] and any(c.isalpha() for c in bare[0]) and "0" in bare[0]
 
 
-def _commands(gone: list[Word], come: list[Word], after: list[Word], code: frozenset[str]) -> bool:
-    """Whether one program takes the place of another in front of the same arguments."""
-    words_of_code = [w.raw in code for w in (*gone, *come, *after[:1])]
-    return len(gone) == len(come) == 1 and len(words_of_code) == 3 and all(words_of_code)
+def _commands(
+    gone: list[Word], come: list[Word], beside: tuple[list[Word], ...], code: frozenset[str]
+) -> bool:
+    """Whether in code one program, or one argument, stands for another beside the same word."""
+    if len(gone) != 1 or len(come) != 1 or not {gone[0].raw, come[0].raw} <= code:
+        return False
+    return any(side and side[0].raw in code for side in beside)
 
 
 def _same_lead(gone: list[Word], come: list[Word]) -> bool:
@@ -302,9 +278,14 @@ def _same_lead(gone: list[Word], come: list[Word]) -> bool:
 
 
 def _done(old: list[Word], come: list[Word]) -> bool:
-    """Whether something else is done with a thing, and more is said of that: another fact."""
+    """Whether more is said of what is done with a thing, instead of what was done: another fact.
+
+    So is what is done with it instead of what it is: "is recursive", "is tested with fuzzing".
+    """
     new = _content(come)
-    return len(new) > len(old) == 1 and _participle(old[0]) and _participle(new[0])
+    if not _participle(new[0]) or len(old) != 1:
+        return False
+    return len(new) > 1 if _participle(old[0]) else come[-1] is not new[0]
 
 
 def _participle(word: Word) -> bool:
@@ -313,7 +294,7 @@ def _participle(word: Word) -> bool:
 
 def _content(found: list[Word]) -> list[Word]:
     light = slight_words()
-    return [w for w in found if w.stem and w.text not in light]
+    return [w for w in found if w.stem and (w.name or w.text not in light)]
 
 
 def _head(found: list[Word]) -> list[Word]:
@@ -348,7 +329,12 @@ def _may_change(before: list[Word], after: list[Word], gone: list[Word]) -> bool
         return False
     if before and before[-1].name and not gone[0].name:
         return False  # the second half of a compound: "Go files", "Go code"
-    verb = next((w.text for w in reversed(before) if w.text not in table["filler"]), "")
+    lead = [w.text for w in before if w.text not in table["filler"]]
+    verb, runs = lead[-1] if lead else "", set(lead[-2:-1])
+    if verb == "own" and len(lead) > 1:
+        verb = lead[-2]
+    if lead[-2:] == ["run", "make"] or (lead[-1:] == ["run"] and runs & table["runners"]):
+        return False  # "CI runs ruff": it may run more
     inner = {w.text for w in gone}
     return verb not in table["open"] and not inner & table["open"]
 

@@ -111,7 +111,11 @@ def _each(lower: Sequence[str], place: int, last: str) -> tuple[list[str], int] 
     while lower[place + size : place + size + 1] in (["of"], ["the"]):
         size += 1
     noun = lower[place + size] if place + size < len(lower) else ""
-    each = noun.isalpha() and noun not in table["stop"] and last not in table["pointing"]
+    each = (
+        noun.isalpha()
+        and noun not in table["stop"]
+        and (last == "that" or last not in table["pointing"])
+    )
     return (["every"], size) if each and table["collective"].isdisjoint(lower) else None
 
 

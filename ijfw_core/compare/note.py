@@ -40,6 +40,7 @@ _TOKEN = re.compile(
 )
 _MARK = re.compile('[*`"“”«»_]')
 _MARKS = re.compile(r"[*`\"“”«»]+|(?<![^\W_])_+|_+(?![^\W_])")
+_SPACES = re.compile(" {2,}")
 _CODE = re.compile(r"(`{1,3})([^`\n]{1,200})\1")
 _CODE_WORD = re.compile(r"\w+")
 _HYPHEN = re.compile(r"(?<=[a-z0-9])-(?=[a-z])")
@@ -82,7 +83,7 @@ class Note:
         self.spans = _spans(text) if "`" in text else _NO_WORDS
         self.code = _code(self.spans) if self.spans else _NO_WORDS
         if _MARK.search(text):
-            text = _MARKS.sub(" ", text)
+            text = _SPACES.sub(" ", _MARKS.sub(" ", text)).strip(" ")
         tokens = [word for token in _TOKEN.findall(text) for word in _split(token)]
         self.words = _words(*formed(tokens))
 
@@ -176,6 +177,17 @@ class Note:
         """The units without a number: of "100 per minute", "every hour" and "in seconds"."""
         pairs = pairwise(self.plain)
         return [units_of()[w.raw] for lead, w in pairs if w.raw in units_of() and not lead.number]
+
+    @cached_property
+    def per(self) -> frozenset[str]:
+        """For each of what something is counted: "user" of "5 GB per user"."""
+        pairs = pairwise(self.plain)
+        return frozenset([w.text for lead, w in pairs if lead.text == "per"])
+
+    @cached_property
+    def lead(self) -> str:
+        """Its first word of content, "" where it has none."""
+        return next((word.stem for word in self.plain if word.stem), "")
 
     @cached_property
     def stems(self) -> frozenset[str]:

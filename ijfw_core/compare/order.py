@@ -1,4 +1,4 @@
-"""Whether two notes have the same parts in another order, where the order says nothing."""
+"""Whether two notes have the same parts in another order, and whether the order says something."""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -114,3 +114,49 @@ def _stated(note: Note) -> list[str]:
             return []
         found.append(" ".join([word.text for word in clause if word.text not in light]))
     return sorted(found)
+
+
+def _ends(a: Note, b: Note) -> tuple[list[str], list[str]]:
+    """The content of two notes in order."""
+    first, second = ([w.stem for w in note.plain if w.stem] for note in (a, b))
+    return first, second
+
+
+_RELATIONS = (
+    "before",
+    "after",
+    "over",
+    "than",
+    "to",
+    "from",
+    "into",
+    "on",
+    "calls",
+    "for",
+    "under",
+)
+
+
+def swapped(a: Note, b: Note) -> str:
+    """The same words around "before", "over", "depends on", with their places exchanged."""
+    if a.stems != b.stems or "by" in a.texts ^ b.texts:
+        return ""
+    (first, *between, last), other = (["", ""], []) if len(a.stems) < 2 else _ends(a, b)
+    tied = {"is", "are"} & a.texts  # "X is Y" says what "Y is X" says
+    if between and not tied and [last, *between, first] == other:
+        return f"{first} and {last} are exchanged"
+    for relation in _RELATIONS:
+        if relation not in a.texts or relation not in b.texts:
+            continue
+        (left_a, right_a), (left_b, right_b) = (_around(n, relation) for n in (a, b))
+        moved = (left_a - left_b) & (right_b - right_a), (right_a - right_b) & (left_b - left_a)
+        if moved[0] and moved[1]:
+            return f"exchanged around {relation}"
+    return ""
+
+
+def _around(note: Note, relation: str) -> tuple[set[str], set[str]]:
+    place = next(n for n, word in enumerate(note.plain) if word.text == relation)
+    halves = note.plain[:place], note.plain[place + 1 :]
+    left, right = ({w.stem for w in half if w.stem} for half in halves)
+    return left, right

@@ -8,6 +8,7 @@ import re
 
 from ijfw_core.compare import Verdict
 from ijfw_core.compare.changes import MAX_WORDS, change, cover, opcodes
+from ijfw_core.compare.frames import reframed
 from ijfw_core.compare.note import Note, Word
 from ijfw_core.compare.order import reordered
 from ijfw_core.compare.slips import is_typo
@@ -26,7 +27,7 @@ def judge(a: Note, b: Note) -> Verdict:
     plain = _plainly(a, b)
     if plain is not None:
         return plain
-    reason = change(a, b)
+    reason = change(a, b) or reframed(a, b)
     if reason:
         return Verdict("update", reason)
     return _resemblance(a, b)

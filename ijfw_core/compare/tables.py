@@ -16,6 +16,14 @@ def words() -> Any:
     return raw | {key: frozenset(both_forms(value)) for key, value in lists.items()}
 
 
+@cache
+def words_of(name: str) -> dict[str, frozenset[str]]:
+    """The word lists of a table of their own, `frame` for `frame.toml`, with both forms of each."""
+    return {
+        key: frozenset(both_forms(value.split())) for key, value in _read(f"{name}.toml").items()
+    }
+
+
 def _read(name: str) -> dict[str, Any]:
     import tomllib
     from importlib.resources import files

@@ -101,7 +101,7 @@ def test_what_shares_too_little_has_no_word_in_the_place_of_another(seed: int) -
             for announced in (True, False):
                 kept = len(a.all_stems & b.all_stems)
                 if not kept or kept < changes.FRAME * (len(a.all_stems) - changes.SLOT):
-                    assert not changes._slot(a.plain, words, announced)
+                    assert not changes.slot(a.plain, words, announced)
     assert passed > 30
 
 

