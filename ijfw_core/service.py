@@ -13,7 +13,7 @@ from ijfw_core.pipeline import gate, proposals, worker
 from ijfw_core.pipeline.hearing import SESSION_CHARS, Hearing, Watcher
 from ijfw_core.pipeline.worker import Judged, Report
 from ijfw_core.project import Project
-from ijfw_core.recall import facts
+from ijfw_core.recall import derived, facts
 from ijfw_core.storage import lessons_log
 from ijfw_core.storage.writer import ASKED, SAID, Run
 from ijfw_core.text import new_id, one_line
@@ -161,7 +161,7 @@ def _store_new(
         origin="user" if plugin == "user" else "agent",
         tags=candidate.tags,
         seen=(session,) if session else (),
-        extra=(),
+        extra=derived.marks(candidate),
     )
     change = Change(
         op="supersede" if old else "create",

@@ -16,7 +16,7 @@ from ijfw_core.pipeline import gate, proposals
 from ijfw_core.pipeline.gate import Verdict
 from ijfw_core.pipeline.listen import key_digest, signal_id
 from ijfw_core.pipeline.proposals import Proposal
-from ijfw_core.recall import facts
+from ijfw_core.recall import derived, facts
 from ijfw_core.storage import lessons_log
 from ijfw_core.storage.writer import Run
 from ijfw_core.text import cap, format_time, new_id, one_line, slug
@@ -280,7 +280,7 @@ def entry_of(project: "Project", session: str, candidate: Candidate, confidence:
         confidence=round(confidence, 2),
         seen=(session,),
         facts=candidate.facts,
-        extra=(("key", key_of(candidate)), *trust),
+        extra=(("key", key_of(candidate)), *trust, *derived.marks(candidate)),
     )
 
 

@@ -11,15 +11,16 @@ What a team file says is listed apart: it never ends what was said in this proje
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from importlib import resources
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 import msgspec
 from msgspec.structs import replace
 
+from ijfw_core.recall import derived
 from ijfw_core.text import cap, one_line, utc
-from ijfw_hookspecs import Candidate, Entry, Fact, Score, Tier
+from ijfw_hookspecs import Candidate, Entry, Fact, Kind, Score, Tier
 
 if TYPE_CHECKING:
     from ijfw_core.project import Project
@@ -159,8 +160,17 @@ def of(project: "Project", *, known_at: datetime | None = None) -> Facts:
     if known_at is not None:
         entries = as_known(entries, known_at)
     own = project.config.facts
-    safe = _without_secrets([e for e in entries if e.facts], project.redactor.text)
+    held = [derived.standing(e, partial(_derive, project)) for e in entries if e.facts]
+    safe = _without_secrets([entry for entry in held if entry.facts], project.redactor.text)
     return Facts(safe, with_own(own.one, own.many), project.now)
+
+
+def _derive(project: "Project", entry: Entry) -> tuple[Fact, ...]:
+    """The facts that plugins find in the text of an entry that a person edited."""
+    kind = cast("Kind", entry.kind) if entry.kind in get_args(Kind) else "observation"
+    candidate = Candidate(kind=kind, summary=entry.summary, content=entry.content)
+    scores = project.hooks.score(candidate, project.context(""))
+    return stated(candidate, scores, project.redactor.text)
 
 
 def _without_secrets(entries: Sequence[Entry], hide: Callable[[str], str]) -> Iterator[Entry]:

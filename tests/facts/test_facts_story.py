@@ -46,6 +46,48 @@ def test_the_table_is_a_function_of_the_files(project: Project) -> None:
     assert said(project) == []
 
 
+def edited(project: Project, *changes: tuple[str, str]) -> list[tuple[str, str, str]]:
+    """The facts after a person changed knowledge.md by hand."""
+    path = project.roots.memory / "knowledge.md"
+    text = path.read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text)
+    project.memory.refresh()
+    return said(project)
+
+
+def test_a_fact_that_rules_found_goes_with_the_words_that_said_it(project: Project) -> None:
+    service.store(project, "use ruff, not flake8", kind="preference")
+    assert ("project", "avoids", "flake8") in said(project)
+    assert edited(project, ("not flake8", "not black")) == [
+        ("project", "avoids", "black"),
+        ("project", "uses", "ruff"),
+    ]
+    assert edited(project, ("use ruff, not black", "the linter changes soon")) == []
+
+
+def test_a_fact_that_a_person_wrote_stays_whatever_the_text_says(project: Project) -> None:
+    service.store(project, "use Postgres 16", kind="decision")
+    by_hand = ('"version", "16"]', '"version", "17"]\nfact: [team, needs, a licence]')
+    wanted = [("Postgres", "version", "17"), ("project", "uses", "Postgres")]
+    needs = ("team", "needs", "a licence")
+    assert sorted(edited(project, by_hand)) == sorted([*wanted, needs])
+    assert sorted(edited(project, ("use Postgres 16", "use Postgres 18"))) == sorted(
+        [*wanted, needs]
+    )
+    assert sorted(edited(project, ("use Postgres 18", "see the wiki"))) == sorted(
+        [wanted[0], needs]
+    )
+
+
+def test_an_edit_that_says_the_same_keeps_its_facts(project: Project) -> None:
+    service.store(project, "use Postgres 16", kind="decision")
+    before = said(project)
+    assert edited(project, ("use Postgres 16", "always use Postgres 16")) == before
+
+
 def test_a_secret_that_a_person_wrote_into_a_fact_does_not_leave(project: Project) -> None:
     service.store(project, "use Postgres 16", kind="decision")
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
