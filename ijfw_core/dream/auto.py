@@ -58,7 +58,7 @@ def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
     """Run as a process of its own."""
     if configuration.disabled(env) or not argv:
         return 0
-    drain.be_nice()
+    drain.be_nice(drain.LOWEST)
     if argv[0] == "--all":
         return int(any(everywhere(env).values()))
     return int(not _tried(Path(argv[0]), env))

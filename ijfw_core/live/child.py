@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ijfw_core.live.hook import Call
 
 ANSWER_SECONDS = 5.0  # for an answer that is not prebuilt
+NICENESS = 10  # as that of the session worker
 CPU_SECONDS = 30  # for the work that nobody waits for: a starved child is no hung one
 LIFE = 300  # seconds by the clock: at its niceness, a busy machine starves it for minutes
 
@@ -25,7 +26,7 @@ def work(call: "Call") -> None:
 
     gc.disable()  # it lives too briefly for garbage to matter
     posix.setpgid(0, 0)
-    posix.nice(19)
+    posix.nice(max(0, NICENESS - posix.nice(0)))
     _signal.signal(_signal.SIGALRM, _signal.SIG_DFL)
     _signal.setitimer(_signal.ITIMER_PROF, CPU_SECONDS)
     _signal.alarm(LIFE)

@@ -35,6 +35,8 @@ SETTLE_SECONDS = 2.0  # to wait for a transcript that is still being written
 SETTLED_SECONDS = 0.25
 READ_TRIES = 4  # of a transcript that a client has to give
 LIFE_SECONDS = 1800
+NICENESS = 10  # a tenth of a core that is busy; 19 gets 1.5 %, and lessons came half a minute late
+LOWEST = 19  # niceness of a dream, for which nobody waits
 
 
 def drain(project: Project, session: str = "") -> list[Report]:
@@ -211,6 +213,7 @@ def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
         # Now that the lock is free and everything heard is kept; it never raises.
         from ijfw_core.dream import auto
 
+        be_nice(LOWEST)
         auto.after_sessions(folder, env)
         return 0
     except LockTimeoutError:
@@ -225,16 +228,16 @@ def _ended(place: Roots) -> set[tuple[str, int]]:
     return {(one.session, sessions.stamp(place, one.session)) for one in sessions.ended(place)}
 
 
-def be_nice() -> None:
-    """Give way to everyone. A session of its own also has a niceness of its own; that of another
+def be_nice(niceness: int = NICENESS) -> None:
+    """Give way to others. A session of its own also has a niceness of its own; that of another
     is left alone, for it holds a person's shell and all that runs there."""
     import signal
 
     signal.alarm(LIFE_SECONDS)
-    os.nice(max(0, 19 - os.nice(0)))
+    os.nice(max(0, niceness - os.nice(0)))
     if os.getsid(0) == os.getpid():
         with contextlib.suppress(OSError):
-            Path("/proc/self/autogroup").write_text("19")
+            Path("/proc/self/autogroup").write_text(str(niceness))
 
 
 if __name__ == "__main__":

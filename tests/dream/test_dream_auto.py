@@ -93,7 +93,7 @@ def test_the_worker_counts_sessions_and_dreams_when_its_work_is_done(
             dreams.append(place.project)  # the lock of the worker is free
 
     monkeypatch.setattr(engine, "dream", dream)
-    monkeypatch.setattr(drain, "be_nice", lambda: None)
+    monkeypatch.setattr(drain, "be_nice", lambda *_: None)
     for nth in range(5):
         assert not dreams
         ended(place, f"s-{nth}")

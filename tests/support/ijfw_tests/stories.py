@@ -113,7 +113,7 @@ def holders(folder: Path) -> list[int]:
 
 def hurry(folder: Path) -> None:
     """Lend what runs for a folder our own priority, where that is allowed: hooks leave their work
-    to the lowest, and a busy machine would starve it for minutes."""
+    to a low one, and a busy machine would starve it."""
     for found in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             if os.fsencode(folder) in found.read_bytes():
