@@ -11,6 +11,7 @@ from ijfw_plugins.signals_feedback.tables import Table
 LIMIT = 16_384  # characters of a reply that are read, from its end
 MOST_OPTIONS = 26
 OPTION_TEXT = 160
+LAST = 300  # characters of an option's end in which such a question stands
 BRIEF = 4  # words; a shorter question is told with what stands before it
 STEM = 4  # letters by which "lazy" and "lazily" are the same word
 
@@ -60,6 +61,19 @@ _NAMED = re.compile(
     r"[*_]{0,2}:[*_]{0,2}[ \t]+(?P<text>[^.;\n]{3,200})",
     re.M,
 )
+# What an assistant asks behind its last option: "... failed jobs. Which one?", "... - ok for you?"
+_BACK = (
+    r"(?:so |and |now |then )?(?:which|what|ok(?:ay)?|your|thoughts|any|preferences?|pick|choose"
+    r"|let me|tell me|(?:do|does|would|should|shall|can|could|may|are|is) (?:you|i|we|that|this|it)"
+    r"|welche\w*|was|soll\w*|passt|cuál|qué|cual|lequel|laquelle|tu préf\w*|哪|你)"
+)
+_BEHIND = re.compile(
+    rf"(?:[.!?]\s+|[。！？]\s*|\s[—–-]{{1,2}}\s+|[,，(（]\s*(?={_BACK}))"
+    r"(?:[^.!?。！？]|\.(?=\w)){1,200}[?？]+[)）*_\s]*\Z"
+    r"|(?:[.!]\s+|[。！]\s*)(?:your (?:call|choice|pick)|pick one|(?:let me know|tell me)\b"
+    r"(?:[^.!?。！？]|\.(?=\w)){0,100})[.!。！*_\s]*\Z",
+    re.I,
+)
 # A single letter or number; "a" only where it is no article.
 _LABEL = re.compile(r"(?<![^\W_])(?:a(?= *(?:$|\W|and\b|or\b|is\b|it\b))|[b-h]|\d{1,2})(?![^\W_])")
 _DULL = frozenset({"the", "a", "an", "one", "option", "approach", "variant", "version", "solution"})
@@ -81,7 +95,9 @@ def offered(reply: str) -> list[Option]:
     for pattern in (_LINE, _INLINE):
         groups: list[list[Option]] = []
         for match in pattern.finditer(tail):
-            option = Option(match["label"].lower(), _plain(match["text"]))
+            asked = tail[match.end() : match.end() + 1] in ("?", "？")
+            text = _unasked(match["text"] + "?" * asked)
+            option = Option(match["label"].lower(), _plain(text.removesuffix("?" * asked)))
             if groups and _follows(groups[-1][-1].label, option.label):
                 groups[-1].append(option)
             elif option.label in {"a", "1"}:
@@ -118,6 +134,17 @@ def _follows(last: str, label: str) -> bool:
         return False
     step = int(label) - int(last) if label.isdigit() else ord(label) - ord(last)
     return step == 1
+
+
+def _unasked(text: str) -> str:
+    """An option without the question that the assistant put behind it."""
+    for _ in range(2):
+        found = _BEHIND.search(text, max(len(text) - LAST, 0))
+        if not found or not found.start():
+            break
+        kept = found.start()
+        text = text[: kept + (text[kept] in "?？")]  # what is left may be a question, too
+    return text
 
 
 def _plain(text: str) -> str:
