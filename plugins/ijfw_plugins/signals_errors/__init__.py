@@ -22,7 +22,7 @@ LITERALS: tuple[bytes, ...] = tuple(
         "exceed|expired|already |changed significantly|less than|No available|duplicate |iving up|"
         "data race|No solution|read only|eadonly|too |Name or service|o version|non-existent|"
         "leaks found|railing whitespace|Terminated|nmatched| taken|sealed| reached|orrupt|"
-        "signal SIG|stop reason|tests ran|problem| lost|out of date|frozen|did not |"
+        "signal SIG|or update .NET|stop reason|tests ran|problem| lost|out of date|frozen|did not |"
         "sending signal|YN00|a git command| MD0|: C: |\N{BLACK CIRCLE}|\N{HEAVY MULTIPLICATION X}|"
         "icht gefunden|introuvable|encontrad|non trovat|ehler|chwerwieg|rreur|erechtigung|"
         "No existe|Aucun fichier|rrore|EHLER: |refusée|negad|negat|non accordée|bestaat niet|"
