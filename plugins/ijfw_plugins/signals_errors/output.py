@@ -21,14 +21,15 @@ _ANSI = re.compile(
 _BOX = re.compile(r"(?m)^[│┃╷╵] ?")
 # What builders, composers, runners and logs put in front of a tool's own line.
 _LEAD = re.compile(
-    r"#\d+ \d+\.\d+ |[^\t\n]{1,80}\t[^\t\n]{1,120}\t(?=\ufeff?\d{4}-\d\d-\d\dT)|"
+    r"#\d+ \d+\.\d+ |"
     r"(?:\d\d:\d\d:\d\d )?[\w.@-]{1,60} +\| |\[\d\d:\d\d:\d\d[^\]\n]{0,12}\] |"
     r"\d{1,2}:\d\d:\d\d(?:[.,]\d{1,6})?(?: [AP]M)? +|Error: (?=\S+: )|[\w@/-]{1,40}:[\w-]{1,40}: +|"
     r"(?:packages|apps|libs)/[\w/.-]{1,60} [\w:]{1,30}: |"
     r"\[?\d{4}-\d\d-\d\d[T ][\d:.,]{5,20}(?:Z|[+-][\d:]{4,6})?\]? (?:\d\d[OE] )?|##\[\w+\]|"
     r"remote: {2,}|(?:==> |    )[\w.-]{1,40}: +|[EWFI]\d{4} [\d:.]+ +\d+ \S+\] |Output: |"
     r"\[[\w@/.-]{1,90}\] +|[|│] |\s?NX {2,}|STD(?:ERR|OUT) (?:[\w-]{1,30}: ?)?|"
-    r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,60} [\w.@/-]{1,60}(?:\[\d+\])?: "
+    r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,60} [\w.@/-]{1,60}(?:\[\d+\])?: |"
+    r"[^\t\n]{1,80}+\t[^\t\n]{1,120}+\t(?=\ufeff?\d{4}-\d\d-\d\dT)"
 )
 LEADS = 3  # of these that can stand in front of one line
 WRAPPED = 0.6  # share of lines with a lead from which all of them are taken off
