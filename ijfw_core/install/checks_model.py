@@ -5,7 +5,7 @@ by the provider's own plugin, so that nothing of any provider is known here.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,13 +17,11 @@ from ijfw_core.loading import config as configuration
 from ijfw_core.loading.config import Config
 from ijfw_core.loading.settings import Automem
 from ijfw_core.models import egress, spend
-from ijfw_core.models.calls import ModelCalls
 from ijfw_core.models.egress import Call
+from ijfw_core.models.probe import Probe
 from ijfw_core.models.spend import Refusal, Wanted
 from ijfw_core.storage.roots import Roots
-from ijfw_core.synthesis import ModelError
 from ijfw_core.text import format_time
-from ijfw_hookspecs import Answer, Prompt, Request, Signal
 
 SEE = "look at it: ijfw usage; once the cause is mended it is tried again by itself"
 
@@ -78,7 +76,12 @@ def model(what: Examined) -> Iterator[Check]:
     head = f"{found.model}{f' at {probe.host}' if probe.host else ''}{keys}"
     missing = probe.refused
     if missing is not None:
-        detail, fix = f"{head}: {missing.message}{waits}", _advice(missing)
+        fix = (
+            f"put the key into {probe.instead} in the environment"
+            if probe.instead
+            else _advice(missing)
+        )
+        detail = f"{head}: {missing.message}{waits}"
         yield Check(name="model", ok=False, detail=detail, fix=fix)
         return
     calls = egress.read(what.home)
@@ -86,46 +89,6 @@ def model(what: Examined) -> Iterator[Check]:
     rest = f" (since {since})" if since else ""
     detail = f"{head}: {found.detail}{rest}{waits}"
     yield Check(name="model", ok=not since, detail=detail, fix=SEE if since else "")
-
-
-class Probe(ModelCalls):
-    """The way to a model, up to where it would be asked; nothing is sent or logged."""
-
-    host = ""
-    keys: tuple[str, ...] = ()
-
-    def go(self) -> None:
-        """Put a made-up signal to the plugins."""
-        from ijfw_core.pipeline import proposals
-
-        now = self._project.now
-        wish = Signal(kind="preference", text="use tabs", key="doctor", at=now, plugin="doctor")
-        request = Request(model="off", signals=(wish,))
-        proposals.ask(self._project, "", request, self)
-        if not self.host and self.refused is None:
-            self.refused = proposals.unknown_model(self._project)
-
-    def call(self, prompt: Prompt, host: str, send: Callable[[Prompt], Answer]) -> str:
-        """Note where it would go, and send nothing."""
-        self.host = host
-        raise ModelError("only a probe")
-
-    def failed(self, reason: str) -> None:
-        """Note why nothing could be sent."""
-        if not self.host and self.refused is None:
-            self.refused = Refusal("failed", self._project.redactor.text(reason)[:300])
-
-    def key(self, provider: str) -> str:
-        """The key, and a note where it came from."""
-        from ijfw_core import keys
-
-        found = keys.status(provider, self._project.env)
-        if found.problem:
-            self.keys = (*self.keys, found.problem.rstrip("."))
-        elif found.present:
-            place = f" {found.variable}" if found.place == "environment" else ""
-            self.keys = (*self.keys, f"key in the {found.place}{place}")
-        return super().key(provider)
 
 
 def resting_since(calls: Sequence[Call], name: str, now: datetime) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from ijfw_core.dream import state as dreams
 from ijfw_core.errors import IjfwError
@@ -82,7 +83,14 @@ def read(home: Path, adapters: Iterable[GuardedAdapter], here: Roots | None) -> 
 
 def _model(home: Path, here: Roots | None) -> ModelStatus:
     try:
-        return checks_model.read(home, os.environ, here)
+        found = checks_model.read(home, os.environ, here)
+        if found.state != "may be asked" or here is None:
+            return found
+        from ijfw_core.models.probe import missing
+        from ijfw_core.project import open_project
+
+        lacks = missing(open_project(here.project, os.environ))
+        return replace(found, state="not asked", detail=lacks) if lacks else found
     except (OSError, IjfwError) as error:
         return ModelStatus(model="unknown", state="not asked", detail=str(error))
 

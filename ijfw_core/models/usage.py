@@ -78,8 +78,12 @@ def usage(project: "Project") -> Usage:
 
 def _state(project: "Project", calls: Sequence[Call]) -> str:
     from ijfw_core.models.calls import ModelCalls
+    from ijfw_core.models.probe import missing
 
     why = ModelCalls(project, "", "extract").refusal(calls)
+    lacks = missing(project) if why is None else ""
+    if lacks:
+        return f"{project.config.model} is not asked: {lacks}"
     if why is None:
         return f"{project.config.model} may be asked"
     return "off" if why.topic == "off" else f"{project.config.model} is not asked: {why.message}"

@@ -7,9 +7,11 @@ What leaves here is redacted with the rules in force now, whoever wrote or index
 
 import re
 import statistics
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct
@@ -306,13 +308,28 @@ def _reason(project: Project, entry: Entry, hits: Sequence[Hit]) -> Reason:
 def reindex(project: Project) -> int:
     """Make every derived index anew; how many entries memory has.
 
-    The files of an index are named `index/recall*`. Raises OSError where they cannot be removed.
+    The files of an index are named `index/recall*`. Raises OSError where they cannot be removed,
+    or where no index can be written: a search reads all of memory then.
     """
     folder = project.roots.folder / INDEX
     if folder.is_dir() and not folder.is_symlink():
         for path in sorted(folder.glob("recall*")):
             if path.suffix != ".lock":
                 path.unlink(missing_ok=True)
+    _writable(project.roots.folder)
     project.memory.refresh()
     project.hooks.search(Query(text="", limit=1), project.context(""))
     return sum(1 for _ in project.memory.entries())
+
+
+def _writable(folder: Path) -> None:
+    """Raises OSError where an index of a project with memory cannot be written."""
+    where = folder / INDEX if (folder / INDEX).is_dir() else folder
+    if not where.is_dir():
+        return
+    try:
+        with tempfile.TemporaryFile(dir=where):
+            pass
+    except OSError as error:
+        why = f"no index can be made, so a search reads all of memory: {error.strerror}"
+        raise OSError(error.errno, why, str(where)) from error

@@ -1,5 +1,6 @@
 """Fusing, safety, explanation, import and export: what the kernel does around retrievers."""
 
+import errno
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -192,6 +193,20 @@ def test_reindex_makes_the_index_anew(place: Any, ids: Ids) -> None:
     assert recall.reindex(project) == 2
     assert place.index.stat().st_ino != first or place.index.exists()
     assert ids(project, "tox") == ["b"]
+
+
+def test_reindex_says_where_no_index_can_be_written(
+    place: Any, ids: Ids, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    place.write(memory("a", "use pytest"))
+    project = place.open()
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    with pytest.raises(OSError, match="reads all of memory: Read-only file system"):
+        recall.reindex(project)
+    assert ids(project, "pytest") == ["a"]
 
 
 def test_another_project_by_name(place: Any, tmp_path: Path, ids: Ids) -> None:

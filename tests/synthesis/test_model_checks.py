@@ -10,9 +10,10 @@ import pytest
 
 from ijfw_core.cli import main
 from ijfw_core.install import checks_model, doctor
+from ijfw_core.install import status as reading
 from ijfw_core.install.checks import Check, Examined
 from ijfw_core.loading import loader
-from ijfw_core.models import egress
+from ijfw_core.models import egress, usage
 from ijfw_core.models.egress import Call
 from ijfw_tests.models.desk import CLAUDE, KEY, OLLAMA, Desk, wish
 from ijfw_tests.models.server import Server, broken
@@ -81,15 +82,41 @@ def test_a_missing_package_comes_with_its_command(
     assert (found.ok, found.fix) == (False, f"pip install 'ijfw[{name}]'")
 
 
-def test_a_missing_key_comes_with_its_command(
-    make_desk: Make, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("ring", [True, False], ids=["keyring", "no-keyring"])
+def test_a_missing_key_comes_with_what_works_here(
+    make_desk: Make, monkeypatch: pytest.MonkeyPatch, ring: bool
 ) -> None:
     desk = make_desk(CLAUDE)
     del desk.env["ANTHROPIC_API_KEY"]
-    monkeypatch.setattr("ijfw_core.keys._keyring", _no_ring)
+    if ring:
+        monkeypatch.setattr("keyring.get_password", lambda *_: None)
+    else:
+        monkeypatch.setattr("ijfw_core.keys._keyring", _no_ring)
     found = examined(desk)
-    assert (found.ok, found.fix) == (False, "ijfw keys set anthropic")
-    assert "no keyring" in found.detail
+    variable = "put the key into ANTHROPIC_API_KEY in the environment"
+    assert (found.ok, found.fix) == (False, "ijfw keys set anthropic" if ring else variable)
+    assert ("no keyring" in found.detail) is not ring
+
+
+@pytest.mark.parametrize("ring", [True, False], ids=["keyring", "no-keyring"])
+def test_usage_and_status_say_that_a_key_is_missing(
+    make_desk: Make, monkeypatch: pytest.MonkeyPatch, ring: bool
+) -> None:
+    desk = make_desk(CLAUDE)
+    assert usage.usage(desk.open()).state == f"{CLAUDE} may be asked"
+    del desk.env["ANTHROPIC_API_KEY"]
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    for name, value in desk.env.items():
+        monkeypatch.setenv(name, value)
+    if ring:
+        monkeypatch.setattr("keyring.get_password", lambda *_: None)
+    else:
+        monkeypatch.setattr("ijfw_core.keys._keyring", _no_ring)
+    told = usage.usage(desk.open()).state
+    assert told.startswith(f"{CLAUDE} is not asked: no API key")
+    assert ("keys set" in told) is ring
+    found = reading._model(desk.home, desk.place)
+    assert (found.state, "no API key" in found.detail) == ("not asked", True)
 
 
 def _no_ring(provider: str = "") -> object:
