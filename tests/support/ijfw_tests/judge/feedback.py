@@ -76,7 +76,7 @@ def seventh_cases() -> list[Case]:
 
 def unseen_cases() -> list[Case]:
     """The messages that no rule was made for: what they give is shown, and held to no bar."""
-    return _cases(("feedback_eighth", "eighth-"))
+    return _cases(("feedback_eighth", "eighth-"), ("feedback_ninth", "ninth-"))
 
 
 def _cases(*sets: tuple[str, str]) -> list[Case]:
@@ -109,7 +109,7 @@ def rows(shown: list[str]) -> list[Row]:
     fifth = [c for c in judge_cases() if c["name"].startswith(FIFTH) and is_closed(c["name"])]
     for name, cases in zip(FIRST, (fifth, sixth_cases(), seventh_cases()), strict=True):
         found += _with_first(name, _rows(name, cases, []))
-    found += [without_bar(row) for row in _rows("eighth, unseen", unseen_cases(), [])]
+    found += [without_bar(row) for row in _rows("eighth and ninth, unseen", unseen_cases(), [])]
     own = lines("feedback/cases.jsonl")
     for split in ("tune", "held"):
         mine = [case | {"name": case["id"]} for case in own if case["split"] == split]
