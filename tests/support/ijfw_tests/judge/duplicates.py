@@ -49,6 +49,13 @@ FIRST = {
         "related": (41, 42),
         "unrelated": (25, 25),
     },
+    "seventh": {
+        "duplicate": (42, 45),
+        "paraphrase": (16, 20),
+        "update": (53, 80),
+        "related": (53, 55),
+        "unrelated": (25, 25),
+    },
 }
 
 
@@ -84,7 +91,7 @@ def rows(shown: list[str]) -> list[Row]:
     for name, cases in parts(_pairs(("duplicates_fourth", "fourth-"))):
         part = "fourth, open" if "open" in name else "fourth, seen"
         found += _rows(part, cases, shown if "open" in name else [])
-    for name in ("fifth", "sixth"):
+    for name in ("fifth", "sixth", "seventh"):
         found += _rows(f"{name}, seen", _pairs((f"duplicates_{name}", f"{name}-")), shown)
     found += [
         Row(STAGE, f"{name}, first look", of, f"{label}: right", share(right, of))
