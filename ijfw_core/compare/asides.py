@@ -34,6 +34,12 @@ _TALK = (
     r"(?:chat|conversation|session|review|code review|retro|stand-?up|meeting|call|interview"
     r"|transcript|thread|slack|e-?mail)"
 )
+# What is learned from; a database or a queue may be where the thing itself comes from.
+_NOTED = (
+    rf"(?:{_TALK}|notes?|wiki|docs|documentation|reading|channel|discussion|comments?|mail|workshop"
+    r"|kick-?off|post-?mortem|investigation|debugging|analysis|planning|onboarding|handbook|manual)"
+)
+_LIMITED = r"(?![^()\[\]]*\b(?:only|not|except|unless|until|never|if|without)\b)"
 _DAY = r"20\d\d-\d\d-\d\d"
 _HEADS = (
     ("ticket", rf"(?:\[({_TICKET})\]:?|\(({_TICKET})\):?|({_TICKET}):)\s+"),
@@ -51,6 +57,13 @@ _TAILS = (
         "source",
         rf"(?:source|src|origin|from)\s*[:=]\s*((?:the )?{_TALK}(?: #?\d{{1,6}})?)(?:,? {_DAY})?",
     ),
+    (
+        "source",
+        r"(?:source|src|origin|from|ref|see|according to|via|per)\s*[:=]\s*"
+        rf"{_LIMITED}((?:[\w'-]+ ){{0,3}}{_NOTED}(?: page| entry)?"
+        r" (?:with|of|on|in|about|by|from|between) [^()\[\]]{2,50})",
+    ),
+    ("source", rf"according to\s*:\s*{_LIMITED}((?:the|our) [a-z]+(?: [a-z]+){{0,2}})"),
     ("source", rf"({_TALK},? (?:(?:of|on|from) )?{_DAY})"),
     ("state", r"(confidence:? (?:high|medium|low|[01]?\.\d{1,2}|\d{1,3}%))"),
     ("who", r"(@[\w.-]{1,30})"),

@@ -109,7 +109,7 @@ def _opposite(a: Note, b: Note, shared: frozenset[str]) -> str:
     others = (b.texts & opposite_words()) - a.texts
     for word in a.texts & opposite_words() if others else ():
         for other in others:
-            if not exclude(word, other):
+            if not exclude(word, other) or _environments(a, b, word, other):
                 continue
             if word in b.texts:
                 found = cover(shared, a, b) >= COVER and any(
@@ -122,6 +122,15 @@ def _opposite(a: Note, b: Note, shared: frozenset[str]) -> str:
             if found:
                 return f"{word} against {other}"
     return ""
+
+
+def _environments(a: Note, b: Note, word: str, other: str) -> bool:
+    """Whether each note begins with its word, and both say which of two things is the subject."""
+    if not {word, other} <= words()["environments"]:
+        return False
+    light = words()["articles"] | words()["filler"]
+    heads = [next((w.text for w in n.plain if w.text not in light), "") for n in (a, b)]
+    return heads == [word, other]
 
 
 def _says(part: Part, word: str, shared: frozenset[str]) -> bool:
@@ -327,6 +336,8 @@ def _may_change(before: list[Word], after: list[Word], gone: list[Word]) -> bool
         and not _is_label(before, after, named=gone[0].name)
     ):
         return False
+    if not table["several"].isdisjoint(w.text for w in before):
+        return False
     if before and before[-1].name and not gone[0].name:
         return False  # the second half of a compound: "Go files", "Go code"
     lead = [w.text for w in before if w.text not in table["filler"]]
@@ -335,7 +346,7 @@ def _may_change(before: list[Word], after: list[Word], gone: list[Word]) -> bool
         verb = lead[-2]
     if lead[-2:] == ["run", "make"] or (lead[-1:] == ["run"] and runs & table["runners"]):
         return False  # "CI runs ruff": it may run more
-    inner = {w.text for w in gone}
+    inner = {w.text for w in gone if not w.name}
     return verb not in table["open"] and not inner & table["open"]
 
 

@@ -21,7 +21,7 @@ def reframed(a: Note, b: Note) -> str:
     """Why `b` replaces `a` by what stands in a frame of both, "" where nothing does."""
     if a.stems.isdisjoint(b.stems) or max(len(a.words), len(b.words)) > MAX_WORDS:
         return ""
-    return _only(a, b) or _longer(a, b) or _displaced(a, b) or _part(a, b)
+    return _only(a, b) or _scoped(a, b) or _longer(a, b) or _displaced(a, b) or _part(a, b)
 
 
 # --- clause by clause ----------------------------------------------------------------------------
@@ -92,6 +92,8 @@ def _clause(x: list[Word], y: list[Word]) -> str:
     if _texts(gone) == _texts(come)[-len(gone) :] or _texts(come) == _texts(gone)[-len(come) :]:
         return ""  # one says more
     lead = frame[-1].text
+    if _is_other_basis(frame, gone, come) or _is_other_place(frame, gone, come):
+        return f"{' '.join(_texts(gone))} is now {' '.join(_texts(come))}"
     told = f"{' '.join(_texts(gone))} is now {' '.join(_texts(come))}"
     if lead == "per" and (gone[1:] == come[1:] or len(gone) + len(come) <= VALUE):
         return told
@@ -109,6 +111,23 @@ def _clause(x: list[Word], y: list[Word]) -> str:
         kinds = len(gone) != len(come) and frame[-2].text in words()["auxiliary"]
         return "" if kinds else told
     return ""
+
+
+def _is_other_basis(frame: list[Word], gone: list[Word], come: list[Word]) -> bool:
+    """Whether "is computed" goes on with "per line" in one note and "on the total" in the other."""
+    table = words_of("frame")
+    leads = {gone[0].text, come[0].text}
+    based = frame[-1].raw in table["computed"] and "per" in leads and leads <= table["bases"]
+    return based and len(gone) + len(come) <= 2 * VALUE
+
+
+def _is_other_place(frame: list[Word], gone: list[Word], come: list[Word]) -> bool:
+    """Whether a thing lives next to another in one note, and in another place in the other."""
+    table = words_of("frame")
+    if frame[-1].text == "from" and [w.text for w in frame[-2:-1]] == ["work"]:
+        return len(gone) == len(come) == 1 and gone[0].name and come[0].name
+    placed = {gone[0].text, come[0].text} <= table["places"] and gone[0].text != come[0].text
+    return placed and len(frame) > 1 and frame[-1].text in ("live", "sit", "reside")
 
 
 def _is_time(tail: list[Word]) -> bool:
@@ -178,6 +197,35 @@ def _permitted(found: list[Word]) -> tuple[list[str], set[str]]:
     if not words()["negators"].isdisjoint(_texts(found)):
         return [], set()
     return who, {w.stem for w in found[place:] if w.stem} if place else set()
+
+
+# --- for whom, and how often ---------------------------------------------------------------------
+
+
+def _scoped(a: Note, b: Note) -> str:
+    """One note holds for every one, or each time; the other for some only, or all but some."""
+    x, y = ([w for w in n.plain if w.text not in words_of("frame")["passed"]] for n in (a, b))
+    size = _common(_texts(x), _texts(y))
+    if not any(w.stem for w in x[:size]):
+        return ""
+    wide, few = sorted((x[size:], y[size:]), key=len)
+    if not few:
+        return ""
+    every = not {"every", "all", "always"}.isdisjoint(_texts(x[:size]))
+    if not wide and every and few[0].text in ("except", "unless"):
+        return "one of them excepts some"
+    second = few[0].text in ("2", "second", "other", "third") and x[size - 1].text == "every"
+    if second and _texts(few[1:]) == _texts(wide):
+        return f"every or every {few[0].text}"
+    limited = few[-1].text == "only" or few[0].text == "only"
+    if (
+        limited
+        and 1 < len(wide) <= VALUE
+        and wide[0].text in ("every", "all")
+        and wide[-1].text in _texts(few)
+    ):
+        return f"every {wide[-1].text} or some only"
+    return ""
 
 
 # --- a list that holds more ----------------------------------------------------------------------

@@ -39,7 +39,8 @@ _TOKEN = re.compile(
     r"|[,;.!?():=\n—–]|->|=>"
 )
 _MARK = re.compile('[*`"“”«»_]')
-_MARKS = re.compile(r"[*`\"“”«»]+|(?<![^\W_])_+|_+(?![^\W_])")
+# The underscores of "app/__main__.py" are none.
+_MARKS = re.compile(r"[*`\"“”«»]+|(?<![^\W_])(?<!\w/)(?<!/_)_+|_+(?!\w|(?<=__)\.[a-z])")
 _SPACES = re.compile(" {2,}")
 _CODE = re.compile(r"(`{1,3})([^`\n]{1,200})\1")
 _CODE_WORD = re.compile(r"\w+")

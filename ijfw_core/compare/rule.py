@@ -11,7 +11,7 @@ from ijfw_core.compare.changes import MAX_WORDS, change, cover, opcodes
 from ijfw_core.compare.frames import reframed
 from ijfw_core.compare.note import Note, Word
 from ijfw_core.compare.order import reordered
-from ijfw_core.compare.slips import is_typo
+from ijfw_core.compare.slips import heard, is_typo
 from ijfw_core.compare.tables import light_words, opposites, words
 
 NEAR_COVER = 0.5
@@ -70,7 +70,7 @@ def _same(a: Note, b: Note) -> str:
     few = len(b.core) < CORE_FROM or not b.core_words <= a.texts
     if not few and a.core == b.core and not _odd(a, b):
         return "same content in the same order"
-    return _slip(a, b) or _moved(a, b) or reordered(a, b)
+    return _slip(a, b) or heard(a, b) or _moved(a, b) or reordered(a, b)
 
 
 def _same_compounds(a: Note, b: Note) -> bool:

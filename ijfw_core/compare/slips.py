@@ -1,9 +1,10 @@
 """Whether two words are one with a typing error."""
 
 from ijfw_core.compare.forms import base_of
-from ijfw_core.compare.note import Word
-from ijfw_core.compare.tables import confused, opposites
+from ijfw_core.compare.note import Note, Word
+from ijfw_core.compare.tables import confused, opposites, words
 
+HEARD = 4  # words that stand in one note alone where one was written for another: "you are", "your"
 TYPO_FROM = 5  # letters; a slip makes another word of a shorter one
 LOST_FROM = 6  # letters that are left where one is lost, unless it was a double one
 VOWEL_FROM = 8  # letters; in shorter words another vowel is another word
@@ -35,6 +36,22 @@ def is_typo(x: Word, y: Word) -> bool:
     if x.first and y.first and not long.endswith(_ENDINGS):
         return False
     return _slipped(short, long) and ":".join(sorted((one, other))) not in confused()
+
+
+def heard(a: Note, b: Note) -> str:
+    """Whether notes are the same but for words that sound alike: "then" for "than"."""
+    if len(a.texts ^ b.texts) > HEARD or abs(len(a.plain) - len(b.plain)) > 1:
+        return ""
+    apart = [w for one, two in ((a, b), (b, a)) for w in one.plain if w.text not in two.texts]
+    if any(w.name or w.raw in a.code | b.code for w in apart) or _sounds(a) != _sounds(b):
+        return ""
+    return "same but for a word that sounds alike"
+
+
+def _sounds(note: Note) -> str:
+    alike = words()["homophones"]
+    text = " ".join([alike.get(word.raw, word.text) for word in note.plain])
+    return text.replace("you are ", "your ").replace("they are ", "there ")
 
 
 def _slipped(short: str, long: str) -> bool:
