@@ -285,7 +285,7 @@ def test_the_child_is_in_the_background_with_nothing_open(agreed: Any) -> None:
         child = _children_of_lock(agreed.home)
         assert os.getpgid(child) == child
         deadline = time.monotonic() + GUARD_SECONDS
-        while os.getpriority(os.PRIO_PROCESS, child) != 19:
+        while os.getpriority(os.PRIO_PROCESS, child) != drain.NICENESS:
             assert time.monotonic() < deadline
         streams = [os.readlink(f"/proc/{child}/fd/{fd}") for fd in range(3)]
         assert streams == ["/dev/null"] * 3
