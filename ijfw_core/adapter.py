@@ -55,7 +55,7 @@ class Adapter:
 
     def pieces(self, scope: Scope, command: Sequence[str] = ()) -> "list[Piece]":
         """All that is ours in the client's files; `command` runs our hook, () to take it out."""
-        raise NotImplementedError
+        raise NotImplementedError  # what differs: every adapter has its own
 
     def install(self, scope: Scope, command: Sequence[str]) -> Sequence[FileEdit]:
         """The edits that put it all in; nothing where it is there already.
