@@ -42,7 +42,7 @@ def feedback(text: str, reply: str = "") -> list[Signal]:
     """The feedback in a typed text, by the rules of its language or else of the one it mixes in."""
     languages = languages_of(lower(text))
     for language in languages:
-        found = _feedback(text, reply, table(language))
+        found = by_table(text, reply, table(language))
         if found:
             return found
     guess = weigh(text, table(LANGUAGE)) if languages[0] == LANGUAGE else None
@@ -51,7 +51,8 @@ def feedback(text: str, reply: str = "") -> list[Signal]:
     return [replace(_signal(guess, reply), said=verbatim(text, text, guess.clauses))]
 
 
-def _feedback(text: str, reply: str, rules: Table) -> list[Signal]:
+def by_table(text: str, reply: str, rules: Table) -> list[Signal]:
+    """The feedback in a typed text, by the rules of one language."""
     typed, text = text, rules.spelled(text)
     findings = find(text, rules, reply)
     result: dict[str, Signal] = {}

@@ -206,9 +206,14 @@ def languages_of(text: str) -> list[str]:
     han = len(_CJK.findall(sample))
     if han and han * 3 >= len(_WORDS.findall(sample)):
         return ["zh"]
-    found = set(_WORDS.findall(sample)) | set(sample.split())
-    counts = {language: len(found & word_set(language)) for language in words().hints}
+    _, counts = signs_of(sample)
     first = max(counts, key=lambda language: (counts[language], language == "en"))
     del counts[first]
     second = max(counts, key=lambda language: (counts[language], language == "en"))
     return [first, second] if counts[second] >= SECOND else [first]
+
+
+def signs_of(text: str) -> tuple[set[str], dict[str, int]]:
+    """The words of a lower-case text, and how many of them each built-in language knows it by."""
+    found = set(_WORDS.findall(text)) | set(text.split())
+    return found, {language: len(found & word_set(language)) for language in words().hints}
