@@ -15,7 +15,7 @@ FIRST = {
     "seventh": {RIGHT: 0.981, ALONE: 0.981, FLAGGED: 0.0},
     "eighth": {RIGHT: 0.973, ALONE: 0.953, FLAGGED: 0.0},
     "ninth": {RIGHT: 0.909, ALONE: 0.909, FLAGGED: 0.0, f"{FLAGGED}, text alone": 0.014},
-    "tenth": {},
+    "tenth": {RIGHT: 0.974, ALONE: 0.974, FLAGGED: 0.0, f"{FLAGGED}, text alone": 0.0},
 }
 
 
