@@ -38,7 +38,8 @@ _CODE = re.compile(
     r"(?:^|[(\s:])(?!StatusCode)([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?=\)|:(?!:))|(?:^|\s)(?!Failure/)([A-Z][a-z]+/[A-Z]\w+):|"
     r"(?:[\[(]|• )([a-z][a-z\d]+(?:[-_][a-z\d]+)*)[\])]?$|^[a-z]{3,12}\[([a-z][a-z-]+)\]:|"
     r": ([A-Z][a-z]+(?:[A-Z][a-z]+)+)$|"
-    r"(?:\b[Cc]ode|\b[Rr]eason|\b[Ss]tatus)(?:\"?: ?\"?| ?= ?\"?)([A-Z][A-Za-z]*(?:_[A-Z\d]+)*)\b|"
+    r"(?:\b[Cc]ode|\b[Rr]eason|\b[Ss]tatus)(?:\"?: ?\"?| ?= ?\"?)"
+    r"([A-Z][A-Za-z]*(?:_[A-Z\d]+)*)\b(?! [a-z])|"
     r"(?:\b[Ee]rror|\bERROR|\bFATAL|due to|failed):? ([A-Z]+(?:_[A-Z\d]+)+)(?=[:,\s]|$)"
 )
 _CODE_FIELD = re.compile(r"\bcode: '([A-Z_\d]*[A-Z][A-Z_\d]*)'")
@@ -145,7 +146,10 @@ def _why(text: Output) -> Found | None:
 
 def _signed(text: Output, command: Command) -> Found | None:
     """What a reader of files says itself: under its name, or in words that are its own."""
-    return _complaint(text, command) or _best(text, "likely", tools=_names(command) | {"*"})
+    said = _complaint(text, command)
+    if said is None or said.line.endswith(":"):  # a heading: what it is of stands below
+        said = _best(text, "likely", tools=_names(command) | {"*"}) or said
+    return said
 
 
 def _alone(text: Output) -> Found | None:
@@ -351,7 +355,8 @@ def derive(line: str, following: str = "", base: str = "") -> str:
 
 def _spoken(text: Output, command: Command) -> Found | None:
     """What a failing reader of files says itself, as against what it shows."""
-    return _signed(text, command) or _best(text, "likely", own=True)
+    said = _signed(text, command) or _best(text, "likely", own=True)
+    return said or _complaint(text.edges, command, doubted=False)
 
 
 def _names(command: Command) -> frozenset[str]:
@@ -361,8 +366,11 @@ def _names(command: Command) -> frozenset[str]:
     return frozenset(name for one in first for name in (one, one.rpartition("/")[2]))
 
 
-def _complaint(text: str, command: Command) -> Found | None:
-    """A line that one of the commands signs with its name, or the shell in its place."""
+def _complaint(text: str, command: Command, *, doubted: bool = True) -> Found | None:
+    """A line that one of the commands signs with its name, or the shell in its place.
+
+    `doubted`: it has to say what is wrong, in words that are known.
+    """
     names = _names(command)
     for line in map(str.strip, text.split("\n", 400)[:400]):
         front = _SHELL.match(line)
@@ -370,7 +378,7 @@ def _complaint(text: str, command: Command) -> Found | None:
         if (
             colon
             and name.partition(" ")[0].rpartition("/")[2] in names
-            and word("trouble").search(rest)
+            and (not doubted or word("trouble").search(rest))
             and not word("fine").search(rest)
         ):
             return Found(_short(line), derive(rest))
