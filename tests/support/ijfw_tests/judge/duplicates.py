@@ -17,14 +17,15 @@ RIGHT = {
     "duplicate": {"duplicate"},
     "paraphrase": {"duplicate", "near"},
     "update": {"update"},
+    "retold": {"update"},
     "related": {"near", "new"},
     "unrelated": {"new"},
 }
 SAME = {"exact": "duplicate", "light": "duplicate", "contradiction": "update"}
 # The share that must be right; what is not named here is held by "merged" and "missed" alone.
 LOW = {"duplicate": 1.0, "update": 0.9, "related": 0.9, "unrelated": 0.95}
-# Most updates of the seventh set that are missed are told in other words, which no rule here
-# follows: that row is shown, and held to no bar.
+# Updates told in other words, which few rules here follow, are shown and held to no bar: the rows
+# "retold", and that of the seventh set, which holds both sorts in one.
 LOW_SEVENTH = {label: low for label, low in LOW.items() if label != "update"}
 
 # Sets at their one run while they were unseen: right, of so many. They were opened then, and rules
@@ -57,6 +58,14 @@ FIRST = {
         "update": (53, 80),
         "related": (53, 55),
         "unrelated": (25, 25),
+    },
+    "eighth": {
+        "duplicate": (38, 50),
+        "paraphrase": (25, 45),
+        "update": (47, 55),
+        "retold": (5, 35),
+        "related": (44, 45),
+        "unrelated": (5, 5),
     },
 }
 
@@ -93,7 +102,7 @@ def rows(shown: list[str]) -> list[Row]:
     for name, cases in parts(_pairs(("duplicates_fourth", "fourth-"))):
         part = "fourth, open" if "open" in name else "fourth, seen"
         found += _rows(part, cases, shown if "open" in name else [])
-    for name in ("fifth", "sixth", "seventh"):
+    for name in ("fifth", "sixth", "seventh", "eighth"):
         low = LOW_SEVENTH if name == "seventh" else LOW
         found += _rows(f"{name}, seen", _pairs((f"duplicates_{name}", f"{name}-")), shown, low)
     found += [
@@ -112,6 +121,8 @@ def _rows(
     found = []
     for label in RIGHT:
         mine = [case for case in cases if case["label"] == label]
+        if not mine:
+            continue
         verdicts = [(case, compare(case["a"], case["b"])) for case in mine]
         wrong = [(case, v) for case, v in verdicts if v.verdict not in RIGHT[label]]
         shown += [f"duplicates {c['name']} {c['a']!r} / {c['b']!r}: {v}" for c, v in wrong]
