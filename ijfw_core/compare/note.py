@@ -11,7 +11,8 @@ from typing import NamedTuple
 from ijfw_core.compare.asides import parted
 from ijfw_core.compare.forms import BRITISH_FROM, american, formed, number_of, parts_of, stem_of
 from ijfw_core.compare.markup import readable
-from ijfw_core.compare.stamps import unstamped, visible
+from ijfw_core.compare.scripts import written
+from ijfw_core.compare.stamps import unstamped
 from ijfw_core.compare.tables import (
     counters,
     label_pattern,
@@ -78,7 +79,7 @@ class Note:
 
     def __init__(self, text: str) -> None:
         text = unicodedata.normalize("NFKC", strip_redactions(text[:MAX_CHARS])).strip()
-        text = visible(readable(text.replace("’", "'").replace("‘", "'")))
+        text = written(readable(text.replace("’", "'").replace("‘", "'")))
         text, self.stamp = unstamped(text, label_pattern())
         self._parted = parted(text)
         self.spans = _spans(text) if "`" in text else _NO_WORDS

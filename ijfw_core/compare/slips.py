@@ -6,7 +6,6 @@ from ijfw_core.compare.tables import confused, opposites, words
 
 HEARD = 4  # words that stand in one note alone where one was written for another: "you are", "your"
 TYPO_FROM = 5  # letters; a slip makes another word of a shorter one
-LOST_FROM = 6  # letters that are left where one is lost, unless it was a double one
 VOWEL_FROM = 8  # letters; in shorter words another vowel is another word
 _ENDINGS = (
     "ate", "ates", "ated", "ation", "ations", "ment", "ments", "ing", "ally", "able", "ible",
@@ -60,8 +59,7 @@ def _slipped(short: str, long: str) -> bool:
         return len(long) == len(short) + 1 and long.endswith(_TAILS)
     rest, other = short[start:], long[start:]
     if len(short) < len(long):
-        doubled = other[0] == long[start - 1] or other[:1] == other[1:2]
-        return rest == other[1:] and (doubled or len(short) >= LOST_FROM)
+        return rest == other[1:]
     if rest[:2] == other[1::-1] and rest[2:] == other[2:]:
         return True
     vowels = {rest[0], other[0]} <= set("aeiou")

@@ -70,10 +70,6 @@ _SUBJECTS = (
     "team ",
 )  # of what "we" do
 HEAD = 64  # characters in which a date or a label in front of a note begins to end
-_HIDDEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
-_CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-_COUNTRY = re.compile(r"\bthe (?:US|us)\b")
-_GLUED = re.compile(rf"(?<=[A-Za-z0-9%])(?=[{_CJK}])")
 
 
 def labels(names: Iterable[str]) -> re.Pattern[str]:
@@ -86,13 +82,6 @@ def labels(names: Iterable[str]) -> re.Pattern[str]:
         r"(?=[^*_\s])",
         re.IGNORECASE,
     )
-
-
-def visible(text: str) -> str:
-    """A text without hidden characters, its numbers apart from CJK signs, "the US" no pronoun."""
-    if "the US" in text or "the us" in text:
-        text = _COUNTRY.sub("the USA", text)
-    return text if text.isascii() else _GLUED.sub(" ", text.translate(_HIDDEN)).strip()
 
 
 def _likely(head: str, label: re.Pattern[str]) -> list[re.Pattern[str]]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
+from ijfw_core.compare.scripts import folded
 from ijfw_core.compare.stamps import labels
 
 
@@ -28,7 +29,7 @@ def _read(name: str) -> dict[str, Any]:
     import tomllib
     from importlib.resources import files
 
-    return tomllib.loads(files("ijfw_core.compare").joinpath(name).read_text("utf-8"))
+    return tomllib.loads(folded(files("ijfw_core.compare").joinpath(name).read_text("utf-8")))
 
 
 @cache
@@ -84,12 +85,14 @@ def units_of() -> dict[str, str]:
 
 @cache
 def counters() -> dict[str, str]:
-    """What stands behind a number: the units, and long ones with letters swapped or doubled."""
+    """What stands behind a number: the units, and long ones with letters swapped, doubled or
+    lost."""
     slips = {
         slip: unit
         for word, unit in units_of().items()
         for n in range(1, len(word) - 1)
-        for slip in (word[: n + 1] + word[n:], word[:n] + word[n + 1] + word[n] + word[n + 2 :])
+        for head, tail in ((word[:n], word[n + 1 :]),)
+        for slip in (word[: n + 1] + word[n:], head + word[n + 1] + word[n] + tail[1:], head + tail)
         if len(word) > 5
     }
     return slips | units_of()
