@@ -21,6 +21,9 @@ _WHO = (
 _SAID = (
     r"(?:requested|asked|confirmed|reported|suggested|mentioned|approved|decided|told|said|noted)"
 )
+_SAYS = r"(?:said|says|told (?:us|me)|mentioned|confirmed|noted)"
+# "The user said that they want" is "the user wants".
+_WISHES = r"(?:they|he|she) (?=want|prefer|like|need|would)"
 # Standards and encodings are written like tickets.
 _TICKET = (
     r"(?:#\d{1,7}|(?!(?:UTF|SHA|ISO|RFC|CVE|AES|RSA|TLS|PEP|GPT|HTTP|DIN|IEEE|UTC|GMT|CRC|ARM|WIN"
@@ -39,6 +42,10 @@ _NOTED = (
     rf"(?:{_TALK}|notes?|wiki|docs|documentation|reading|channel|discussion|comments?|mail|workshop"
     r"|kick-?off|post-?mortem|investigation|debugging|analysis|planning|onboarding|handbook|manual)"
 )
+_PAGE = (
+    r"https?://[^\s()\[\]]*(?:wiki|doc|handbook|guide|blog|issue|pull|git(?:hub|lab)|notion|jira)[^\s()\[\]]*|(?:[\w.-]+/)*[\w.-]+\.(?:md|rst|txt|adoc|pdf|html?)(?:#[\w-]+)?"
+    r"|(?:the )?(?:readme|contributing|changelog|adr[- ]?\d+|wiki|handbook|docs|style guide)"
+)
 _LIMITED = r"(?![^()\[\]]*\b(?:only|not|except|unless|until|never|if|without)\b)"
 _DAY = r"20\d\d-\d\d-\d\d"
 _HEADS = (
@@ -46,7 +53,7 @@ _HEADS = (
     ("when", rf"(?:[\[(]({_WHEN}|\d\d?:\d\d(?::\d\d)?)[\])]\s*[:–—-]?|({_WHEN})\s*[:–—-])\s+"),
     ("when", r"((?:session|sprint|day|week|turn) #?\d{1,4})\s*[:–—-]\s+"),
     ("place", r"((?:in|for) (?:this|our) (?:repo|repository|project|codebase|code base)),?\s+"),
-    ("who", rf"(?:the )?({_WHO}) (?:said|says|told (?:us|me)|mentioned|confirmed|noted) that "),
+    ("who", rf"(?:the )?({_WHO}) {_SAYS} (?:that (?:{_WISHES})?|{_WISHES})"),
     ("who", rf"(?:according to|(?:as )?per|as (?:told|said|requested) by) ({_WHO}),\s+"),
     ("who", r"(?:the )?(user|agent|assistant|human|bot|reviewer)\s*:\s+"),
 )  # fmt: skip
@@ -63,6 +70,11 @@ _TAILS = (
         rf"{_LIMITED}((?:[\w'-]+ ){{0,3}}{_NOTED}(?: page| entry)?"
         r" (?:with|of|on|in|about|by|from|between) [^()\[\]]{2,50})",
     ),
+    (
+        "source",
+        r"(?:source|src|see(?: also)?|refs?|reference|cf\.?|(?:details|more|documented|described) in"
+        rf"|from|per|via)\s*[:=]?\s*({_PAGE})",
+    ),
     ("source", rf"according to\s*:\s*{_LIMITED}((?:the|our) [a-z]+(?: [a-z]+){{0,2}})"),
     ("source", rf"({_TALK},? (?:(?:of|on|from) )?{_DAY})"),
     ("state", r"(confidence:? (?:high|medium|low|[01]?\.\d{1,2}|\d{1,3}%))"),
@@ -72,6 +84,7 @@ _TAILS = (
     ("state", r"(confirmed|verified|agreed|important|reminder)"),
     ("when", rf"(?:(?:as of|updated|noted|added|decided) )?({_WHEN})"),
 )  # in brackets
+_SPOKEN = (" said ", " says ", " told ", " mentioned ", " confirmed ", " noted ")
 _STARTS = ("in t", "in o", "for ", "acco", "per ", "as p", "as t", "as s", "as r")
 _AIMS = ("to", "in", "on", "at", "from", "of", "for", "the", "a", "our", "and", "or", "channel")
 _HASHTAG = re.compile(r"\s+#([A-Za-z][\w/-]{0,30})\s*\Z")
@@ -125,7 +138,7 @@ def parted(text: str) -> Parted | None:
 
 def _in_front(text: str, head: str) -> Parted | None:
     start = head[:4].lower()
-    signs = ":" in head or "\n" in head or " - " in head or " that " in head[:32]
+    signs = ":" in head or "\n" in head or " - " in head or any(v in head for v in _SPOKEN)
     dashes = not head.isascii() and ("–" in head or "—" in head)
     if not (signs or dashes or start[:1] in "[(#" or start in _STARTS):
         return None

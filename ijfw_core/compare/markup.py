@@ -25,7 +25,9 @@ _RANGE = re.compile(
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:,\d{3})*(?!\d))")
 _BITS = re.compile(r"(?<=[\d ][kKMG])b(?=(?:/s|ps)\b)")
 _ROUGHLY = re.compile(r"(?<![\w/~])~ ?(?=\d)")
+_WITH = re.compile(r"(?<![\w/.-])([wW])/(?= )")
 _PERCENT = re.compile(r"(?<=\d) (?=%(?!\w))")
+_DASH = re.compile(r"(?<=[^\W\d]) -{1,2} (?=[^\W\d])")
 _SPACES = re.compile(r"[ \t]{2,}")
 _EMOJI = "[\u2600-\u27bf\u2b50-\u2b55\U0001f000-\U0001faff\ufe0f\u200d]"
 _FRAMING = re.compile(rf"\A(?:{_EMOJI}+\s*)+|(?:\s*{_EMOJI}+)+\s*\Z")
@@ -57,6 +59,10 @@ def readable(text: str) -> str:
         text = _unframed(text)
     if "==" in text:
         text = _LIT.sub(r"\1", text)
+    if " -" in text:
+        text = _DASH.sub(" – ", text)
+    if "w/" in text or "W/" in text:
+        text = _WITH.sub(r"\1ith", text)
     if "*" in text:
         text = _INNER_MARK.sub("", text)
     return _numerals(text)

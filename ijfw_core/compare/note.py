@@ -64,6 +64,9 @@ class Word(NamedTuple):
 _POINT_WORDS = {point: Word(point, "", False, False, "", "") for point in _POINTS}
 
 
+POINT = _POINT_WORDS["."]
+
+
 class Part(NamedTuple):
     """A stretch of a note that says or denies one thing."""
 
@@ -127,8 +130,8 @@ class Note:
 
     @cached_property
     def joined(self) -> str:
-        """Its words, where "read-only" is "read only"."""
-        text = " ".join([word.text for word in self.plain])
+        """Its words as written, where "read-only" is "read only"."""
+        text = " ".join([word.raw or word.text for word in self.plain])
         return _HYPHEN.sub(" ", text) if "-" in text else text
 
     @cached_property

@@ -3,9 +3,10 @@
 from itertools import pairwise
 from typing import NamedTuple
 
-from ijfw_core.compare.note import Note, Word
+from ijfw_core.compare.note import POINT, Note, Word
 from ijfw_core.compare.tables import light_words, words
 
+CODE = 2  # letters of a code in a list of them: "it", "is", "no"
 STATED = 2  # sentences; one alone has no order
 
 
@@ -22,6 +23,52 @@ def reordered(a: Note, b: Note) -> str:
     return "same sentences in another order" if stated and stated == told else ""
 
 
+def turned(a: Note, b: Note) -> str:
+    """Why two notes give the same thing the same name, one of them the other way round: "Ruff
+    (the linter)", "Linter: Ruff"; "" where they may not."""
+    if a.stems != b.stems or len(a.stems) < 2:
+        return ""
+    if not words()["sequence"].isdisjoint(a.texts):
+        return ""
+    first, second = _halved(a), _halved(b)
+    if not first or not second or first.halves != second.halves[::-1]:
+        return ""
+    joints = {first.joint, second.joint}
+    same = joints in ({"is"}, {"–"})
+    if len(joints) == 1 and not same:
+        return ""
+    definite = first.definite == second.definite[::-1] and any(first.definite)
+    return "the same two halves" if definite or joints != {"is"} else ""
+
+
+class _Halved(NamedTuple):
+    """A note of two halves, of which one names the other."""
+
+    joint: str
+    halves: tuple[tuple[str, ...], tuple[str, ...]]
+    definite: tuple[bool, bool]  # whether each begins with "the"
+
+
+_JOINTS = {":": ":", "(": "(", "–": "–", "—": "–", "is": "is", "are": "is"}
+
+
+def _halved(note: Note) -> _Halved | None:
+    """The two halves around the one joint of a note; None where it has none, or several."""
+    found = [word for word in note.words if word.text not in (")", "\n")]
+    while found and found[-1].text in ".!":
+        found.pop()
+    places = [n for n, word in enumerate(found) if word.text in _JOINTS or not word.raw]
+    places = [n for n in places if not found[n].number]
+    if len(places) != 1 or found[places[0]].text not in _JOINTS:
+        return None
+    light = light_words()
+    sides = found[: places[0]], found[places[0] + 1 :]
+    first, second = (tuple([w.text for w in side if w.text not in light]) for side in sides)
+    definite = [bool(side) and side[0].text in ("the", "our", "my") for side in sides]
+    joint = _JOINTS[found[places[0]].text]
+    return _Halved(joint, (first, second), (definite[0], definite[1]))
+
+
 class _Listed(NamedTuple):
     """A note with one list, whose order says nothing."""
 
@@ -32,8 +79,12 @@ class _Listed(NamedTuple):
 
 def _listed(note: Note) -> _Listed | None:
     """The one list of single words in a note: "bash, zsh and fish"; None with none or several."""
-    light = light_words()
-    found = [word for word in note.words if word.text not in light or word.name]
+    light, ends = light_words(), (",", "and", "or", ".")
+    found = [
+        word
+        for word, after in pairwise([*note.words, POINT])
+        if word.text not in light or word.name or after.text in ends  # "de, fr and it"
+    ]
     joints = [n for n, word in enumerate(found) if word.text in ("and", "or")]
     if not joints:
         return _named(found)
@@ -75,7 +126,8 @@ def _is_subject(after: list[Word]) -> bool:
 
 
 def _is_item(word: Word) -> bool:
-    return bool(word.stem) and not word.number
+    short = len(word.raw) <= CODE and word.raw.isalpha()
+    return bool(word.stem or short) and not word.number
 
 
 def _leads_list(note: Note, before: list[Word], items: list[Word]) -> bool:

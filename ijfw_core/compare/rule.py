@@ -5,19 +5,21 @@ No similarity alone says "duplicate": every known one takes "port 8080" for "por
 """
 
 import re
+from itertools import pairwise
 
 from ijfw_core.compare import Verdict
 from ijfw_core.compare.changes import MAX_WORDS, change, cover, opcodes
 from ijfw_core.compare.frames import reframed
-from ijfw_core.compare.note import Note, Word
-from ijfw_core.compare.order import reordered
-from ijfw_core.compare.slips import heard, is_typo
+from ijfw_core.compare.note import POINT, Note, Word
+from ijfw_core.compare.order import reordered, turned
+from ijfw_core.compare.slips import heard, is_typo, shortened
 from ijfw_core.compare.tables import light_words, opposites, words
 
 NEAR_COVER = 0.5
 NEAR_SHINGLES = 0.5  # measured: paraphrases of news sentences lie above it, other notes below
 CORE_FROM = 3  # words; less is too little to stand for a meaning
 LIMITS = 2  # words that allow or restrict, by which notes differ
+SHORTER = 3  # letters by which a short form is; two spellings differ by fewer
 _PLAIN = re.compile(r"[\W_]+")
 INSERTED_FROM = 8  # words; a shorter note changes its meaning with one word more
 
@@ -70,7 +72,14 @@ def _same(a: Note, b: Note) -> str:
     few = len(b.core) < CORE_FROM or not b.core_words <= a.texts
     if not few and a.core == b.core and not _odd(a, b):
         return "same content in the same order"
-    return _slip(a, b) or heard(a, b) or _moved(a, b) or reordered(a, b)
+    return (
+        _slip(a, b)
+        or shortened(a, b)
+        or heard(a, b)
+        or _moved(a, b)
+        or reordered(a, b)
+        or turned(a, b)
+    )
 
 
 def _same_compounds(a: Note, b: Note) -> bool:
@@ -139,7 +148,7 @@ def _moved(a: Note, b: Note) -> str:
     """Whether a part of one note stands at its other end, or its two halves are exchanged."""
     if a.stems != b.stems or len(a.plain) > MAX_WORDS:
         return ""
-    if not words()["ordering"].isdisjoint(a.texts | b.texts):
+    if _puts_in_order(a) or _puts_in_order(b):
         return ""
     (x, cuts_x), (y, cuts_y) = _flow(a), _flow(b)
     if x == y:
@@ -157,6 +166,13 @@ def _moved(a: Note, b: Note) -> str:
         if cuts_x == {at} and cuts_y == {place} and _denies(x[:at]) != _denies(x[at:]):
             return "same halves in another order"
     return ""
+
+
+def _puts_in_order(note: Note) -> bool:
+    """Whether a note says what comes first; "the first request" is a thing."""
+    pairs = pairwise([POINT, *note.plain])
+    ordering = words()["ordering"]
+    return any(w.text in ordering and last.text not in ("the", "a", "an") for last, w in pairs)
 
 
 def _flow(note: Note) -> tuple[list[str], set[int]]:
@@ -194,14 +210,19 @@ def _other_name(a: Note, b: Note) -> str:
         return f"{' and '.join(sorted(changed))} in one of them"
     if len(a.plain) != len(b.plain) or changed:
         return ""
-    named = words()["named"]
+    table = words()
     for n, (x, y) in enumerate(zip(a.plain, b.plain, strict=True)):
-        if x.raw == y.raw or x.text != y.text or x.raw.rstrip("s") != y.raw.rstrip("s"):
+        if x.raw == y.raw or x.text != y.text:
             continue
         beside = [m for m in (n - 1, n + 1) if 0 <= m < len(a.plain)]
         around = {a.plain[m].text for m in beside if a.plain[m].raw == b.plain[m].raw}
+        plural = x.raw.rstrip("s") == y.raw.rstrip("s")
+        named = table["named" if plural else "identifiers"] - {x.text}
         coded = x.raw in a.code and y.raw in b.code
-        if coded or (x.text not in named and not named.isdisjoint(around)):
+        if not x.stem and x.text in table["open"]:
+            continue  # "they want", "the user wants"
+        told = plural or abs(len(x.raw) - len(y.raw)) >= SHORTER
+        if coded or (told and x.text not in table["named"] and not named.isdisjoint(around)):
             return f"{x.raw} is now {y.raw}"
     return ""
 

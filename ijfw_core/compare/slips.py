@@ -5,6 +5,7 @@ from ijfw_core.compare.note import Note, Word
 from ijfw_core.compare.tables import confused, opposites, words
 
 HEARD = 4  # words that stand in one note alone where one was written for another: "you are", "your"
+LETTERS = 5  # of a name of initials
 TYPO_FROM = 5  # letters; a slip makes another word of a shorter one
 VOWEL_FROM = 8  # letters; in shorter words another vowel is another word
 _ENDINGS = (
@@ -45,6 +46,27 @@ def heard(a: Note, b: Note) -> str:
     if any(w.name or w.raw in a.code | b.code for w in apart) or _sounds(a) != _sounds(b):
         return ""
     return "same but for a word that sounds alike"
+
+
+def shortened(a: Note, b: Note) -> str:
+    """Whether notes are the same but for one name of initials: "PR" for "pull request"."""
+    for one, other in ((a.strict, b.strict), (b.strict, a.strict)):
+        size = len(other) - len(one) + 1
+        if not 1 < size <= LETTERS:
+            continue
+        at = next((n for n, w in enumerate(one) if w.text != other[n].text), len(one) - 1)
+        full = other[at : at + size]
+        texts = [[w.text for w in rest] for rest in (one[at + 1 :], other[at + size :])]
+        if texts[0] == texts[1] and _is_initials(one[at], full):
+            return "same but for initials"
+    return ""
+
+
+def _is_initials(short: Word, full: list[Word]) -> bool:
+    """Whether capitals are the first letters of words; a plural may have an s."""
+    found = "".join([word.text[0] for word in full])
+    plain = not any(word.name or word.number for word in full)
+    return short.name and plain and short.raw.removesuffix("s") in (found, found + "s")
 
 
 def _sounds(note: Note) -> str:

@@ -38,6 +38,10 @@ _END_STAMP = re.compile(
     r"[*_]{0,3}\s*[.!]?\s*\Z"
 )
 _WRAPPED = re.compile(r"<(b|i|u|em|strong|code|mark|p|li|span)>(.*)</\1>\s*\Z", re.DOTALL | re.I)
+_THANKS = re.compile(
+    r"\s*[,.;!?–—-]\s*(?:(?:many )?thanks|thank you|cheers|please)(?: in advance)?[.!]*\s*\Z", re.I
+)
+_POLITE = ("thanks", "nk you", "cheers", "please", "dvance")  # the last six letters
 # "The user prefers" says who speaks, "user ids" what of; "the user said" is an aside.
 _OF_USERS = (
     r"ids?|names?|data|tables?|accounts?|inputs?|stor(?:y|ies)|sessions?|roles?|content|interface"
@@ -52,7 +56,11 @@ _OPENING = re.compile(
     r"(?:(?:please|kindly) )?(?:(?:remember|note|keep in mind|bear in mind|be aware),? that"
     r"|(?:remember|don't forget|do not forget|be sure|make sure|ensure) to"
     r"|(?:make|be) sure that|ensure that|it is important (?:to|that)|important is that"
-    r"|(?:by the way|btw|fyi|ok|okay|so|also),|let's|lets|let us"
+    r"|(?:by the way|btw|fyi|ok|okay|so|also|for the record|to be clear|just so (?:you|we) know"
+    r"|as (?:discussed|agreed|mentioned|said|noted|decided|requested|promised|always|usual"
+    r"|a reminder)(?: (?:in|at|on|with|by) [\w' -]{2,24})?),|let's|lets|let us"
+    r"|(?:we|it was|the team) (?:(?:have|has) )?(?:agreed|decided|confirmed|learned|found(?: out)?)"
+    r" that|(?:it )?turns out(?: that|,)?"
     r"|(?:(?:the|this|our|my) )?(?:project|repo|repository|codebase|code base|team)"
     rf"(?=\s+(?:{_WE_DO})\b)"
     rf"|(?:(?:the|our) ){{0,2}}[*_`]*user[*_`]*(?!\s+[*_`]*(?:{_OF_USERS})\b)"
@@ -92,7 +100,7 @@ def _likely(head: str, label: re.Pattern[str]) -> list[re.Pattern[str]]:
     if ":" in head or "\n" in head or " -" in head or " –" in head or " —" in head or found:
         found.append(label)
     start = head[:12].lower()
-    if " that " in head or " to " in head or "," in start or any(w in start for w in _SUBJECTS):
+    if " that " in head or " to " in head or "," in head or any(w in start for w in _SUBJECTS):
         found.append(_OPENING)
     return found
 
@@ -111,6 +119,8 @@ def unstamped(text: str, label: re.Pattern[str]) -> tuple[str, str]:
         if text == before:
             break
     tail = max(len(text) - 80, 0)
+    thanks = _THANKS.search(text, tail) if text.rstrip(".! ")[-6:].lower() in _POLITE else None
+    text = text[: thanks.start()] if thanks and thanks.start() else text
     end = _END_STAMP.search(text, tail) if text.find("20", tail) >= 0 else None
     if end and end.start():
         return text[: end.start()], end["set"] or end["listed"] or end["dashed"]
