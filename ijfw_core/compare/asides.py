@@ -42,6 +42,10 @@ _NOTED = (
     rf"(?:{_TALK}|notes?|wiki|docs|documentation|reading|channel|discussion|comments?|mail|workshop"
     r"|kick-?off|post-?mortem|investigation|debugging|analysis|planning|onboarding|handbook|manual)"
 )
+_FROM = (
+    r"(?:source|src|origin|from|see(?: also)?|refs?|reference|cf\.?|via|per|according to"
+    r"|(?:details|more|documented|described) in)"
+)
 _PAGE = (
     r"https?://[^\s()\[\]]*(?:wiki|doc|handbook|guide|blog|issue|pull|git(?:hub|lab)|notion|jira)[^\s()\[\]]*|(?:[\w.-]+/)*[\w.-]+\.(?:md|rst|txt|adoc|pdf|html?)(?:#[\w-]+)?"
     r"|(?:the )?(?:readme|contributing|changelog|adr[- ]?\d+|wiki|handbook|docs|style guide)"
@@ -66,15 +70,10 @@ _TAILS = (
     ),
     (
         "source",
-        r"(?:source|src|origin|from|ref|see|according to|via|per)\s*[:=]\s*"
-        rf"{_LIMITED}((?:[\w'-]+ ){{0,3}}{_NOTED}(?: page| entry)?"
+        rf"{_FROM}\s*[:=]\s*{_LIMITED}((?:[\w'-]+ ){{0,3}}{_NOTED}(?: page| entry)?"
         r" (?:with|of|on|in|about|by|from|between) [^()\[\]]{2,50})",
     ),
-    (
-        "source",
-        r"(?:source|src|see(?: also)?|refs?|reference|cf\.?|(?:details|more|documented|described) in"
-        rf"|from|per|via)\s*[:=]?\s*({_PAGE})",
-    ),
+    ("source", rf"{_FROM}\s*[:=]?\s*({_PAGE})"),
     ("source", rf"according to\s*:\s*{_LIMITED}((?:the|our) [a-z]+(?: [a-z]+){{0,2}})"),
     ("source", rf"({_TALK},? (?:(?:of|on|from) )?{_DAY})"),
     ("state", r"(confidence:? (?:high|medium|low|[01]?\.\d{1,2}|\d{1,3}%))"),
@@ -84,7 +83,7 @@ _TAILS = (
     ("state", r"(confirmed|verified|agreed|important|reminder)"),
     ("when", rf"(?:(?:as of|updated|noted|added|decided) )?({_WHEN})"),
 )  # in brackets
-_SPOKEN = (" said ", " says ", " told ", " mentioned ", " confirmed ", " noted ")
+_SPOKEN = (" that ", " they ", " he ", " she ")
 _STARTS = ("in t", "in o", "for ", "acco", "per ", "as p", "as t", "as s", "as r")
 _AIMS = ("to", "in", "on", "at", "from", "of", "for", "the", "a", "our", "and", "or", "channel")
 _HASHTAG = re.compile(r"\s+#([A-Za-z][\w/-]{0,30})\s*\Z")
@@ -138,7 +137,7 @@ def parted(text: str) -> Parted | None:
 
 def _in_front(text: str, head: str) -> Parted | None:
     start = head[:4].lower()
-    signs = ":" in head or "\n" in head or " - " in head or any(v in head for v in _SPOKEN)
+    signs = ":" in head or "\n" in head or " - " in head or any(v in head[:32] for v in _SPOKEN)
     dashes = not head.isascii() and ("–" in head or "—" in head)
     if not (signs or dashes or start[:1] in "[(#" or start in _STARTS):
         return None

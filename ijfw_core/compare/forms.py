@@ -155,14 +155,15 @@ def parts_of(token: str) -> tuple[str, ...]:
     return (head + tail.lower(),) if joined else (token,)
 
 
-_PREFIXES = ("un", "in", "dis", "non", "im", "ir")
+# With the fewest letters that are left: "design" denies nothing.
+_PREFIXES = {"un": 4, "in": 4, "dis": 4, "non": 4, "im": 4, "ir": 4, "des": 5, "de": 6}
 
 
 def base_of(text: str) -> str:
     """The word without a prefix that denies it: "supported" of "unsupported"; "" without one."""
-    for prefix in _PREFIXES:
+    for prefix, least in _PREFIXES.items():
         rest = text.removeprefix(prefix).lstrip("-")
-        if rest != text and len(rest) >= 4:
+        if rest != text and len(rest) >= least:
             return rest
     return ""
 

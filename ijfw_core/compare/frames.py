@@ -6,12 +6,14 @@ another subject stands, it is another fact. Every function answers why, "" witho
 
 from collections.abc import Iterable, Sequence
 
-from ijfw_core.compare.changes import exclude, slot
+from ijfw_core.compare.changes import exclude
 from ijfw_core.compare.note import Note, Word
+from ijfw_core.compare.slots import slot
 from ijfw_core.compare.tables import units_of, words, words_of
 
 VALUE = 3  # content words of a value that takes another's place
 ITEMS = 4  # content words that a list may gain
+SAID = 2  # clauses: what is the trouble, and what to do
 KEPT = 4  # content words in front of a part that was written anew
 MAX_WORDS = 400  # of each note
 _CUTS = frozenset(",;.!?:\n—–()")
@@ -53,11 +55,20 @@ def _part(a: Note, b: Note) -> str:
     if told or len(x) == 1:
         return told or _later(x, y)
     kept = {w.stem for clause in x[:same] for w in clause if w.stem}
+    if same == 1 and len(x) == len(y) == SAID and _is_trouble(x[0], len(kept)):
+        return "another remedy"
     if rest[0] != rest[1] or len(kept) < KEPT:
         return ""
     if rest[0] or _same_head(x[same], y[same]):
         return "one of its parts was written anew"
     return ""
+
+
+def _is_trouble(clause: list[Word], size: int) -> bool:
+    """Whether a clause of so many content words names one error, by a code or by what it says."""
+    kind = words_of("frame")["trouble"]
+    told = any(w.text in kind or w.raw.endswith(("error", "exception")) for w in clause)
+    return told and (size >= KEPT or any(w.name or w.number for w in clause))
 
 
 def _later(x: list[list[Word]], y: list[list[Word]]) -> str:
@@ -100,7 +111,7 @@ def _clause(x: list[Word], y: list[Word]) -> str:
     alone = len(gone) == len(come) == 1 or lead in words()["auxiliary"]
     if alone and exclude(gone[0].text, come[0].text):
         return told
-    head = frame[-1:] if lead in words_of("frame")["times"] else []
+    head = frame[-1:] if lead in words_of("frame")["times"] | {"every"} else []
     timed = _is_time(head + gone), _is_time(head + come)
     if any(timed):
         # Two orders may hold side by side.
@@ -116,9 +127,13 @@ def _clause(x: list[Word], y: list[Word]) -> str:
 def _is_other_basis(frame: list[Word], gone: list[Word], come: list[Word]) -> bool:
     """Whether "is computed" goes on with "per line" in one note and "on the total" in the other."""
     table = words_of("frame")
+    if len(gone) + len(come) > 2 * VALUE:
+        return False
     leads = {gone[0].text, come[0].text}
-    based = frame[-1].raw in table["computed"] and "per" in leads and leads <= table["bases"]
-    return based and len(gone) + len(come) <= 2 * VALUE
+    sorts = any(w.text in table["sorted"] for w in frame)
+    if sorts and all(w.text in table["bases"] or w.raw.endswith("ly") for w in (gone[0], come[0])):
+        return True
+    return frame[-1].raw in table["computed"] and "per" in leads and leads <= table["bases"]
 
 
 def _is_other_place(frame: list[Word], gone: list[Word], come: list[Word]) -> bool:

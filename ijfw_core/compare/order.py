@@ -1,5 +1,6 @@
 """Whether two notes have the same parts in another order, and whether the order says something."""
 
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -11,10 +12,10 @@ STATED = 2  # sentences; one alone has no order
 
 
 def reordered(a: Note, b: Note) -> str:
-    """Why two notes of the same words say the same in another order; "" where they may not."""
-    if a.stems != b.stems or a.texts != b.texts or len(a.plain) != len(b.plain):
+    """Why two notes of the same content say the same in another order; "" where they may not."""
+    if a.texts != b.texts or len(a.plain) != len(b.plain):
         return ""
-    if not words()["sequence"].isdisjoint(a.texts):
+    if not _sequence().isdisjoint(a.texts):
         return ""
     first, second = _listed(a), _listed(b)
     if first and first == second:
@@ -24,11 +25,9 @@ def reordered(a: Note, b: Note) -> str:
 
 
 def turned(a: Note, b: Note) -> str:
-    """Why two notes give the same thing the same name, one of them the other way round: "Ruff
-    (the linter)", "Linter: Ruff"; "" where they may not."""
-    if a.stems != b.stems or len(a.stems) < 2:
-        return ""
-    if not words()["sequence"].isdisjoint(a.texts):
+    """Why two notes of the same content name the same thing, one of them the other way round:
+    "Ruff (the linter)", "Linter: Ruff"; "" where they may not."""
+    if len(a.stems) < 2 or not _sequence().isdisjoint(a.texts):
         return ""
     first, second = _halved(a), _halved(b)
     if not first or not second or first.halves != second.halves[::-1]:
@@ -204,7 +203,25 @@ def swapped(a: Note, b: Note) -> str:
         moved = (left_a - left_b) & (right_b - right_a), (right_a - right_b) & (left_b - left_a)
         if moved[0] and moved[1]:
             return f"exchanged around {relation}"
-    return ""
+    return _other_order(a, b)
+
+
+def _other_order(a: Note, b: Note) -> str:
+    """The same words, of which some say that their order counts, in another order."""
+    counting = (words()["ordering"] - {"only"}) | words()["series"]
+    arrows = any(word.text in ("->", "=>") for word in a.words)
+    if a.texts != b.texts or not (arrows or not counting.isdisjoint(a.texts)):
+        return ""
+    first, second = ([w.stem for w in n.plain if w.stem and w.text not in counting] for n in (a, b))
+    return "another order" if first != second else ""
+
+
+@cache
+def _sequence() -> frozenset[str]:
+    """Words with which the order of a note says something."""
+    table = words()
+    found: frozenset[str] = table["sequence"] | table["ordering"] | table["series"]
+    return found
 
 
 def _around(note: Note, relation: str) -> tuple[set[str], set[str]]:

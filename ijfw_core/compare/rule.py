@@ -8,16 +8,18 @@ import re
 from itertools import pairwise
 
 from ijfw_core.compare import Verdict
-from ijfw_core.compare.changes import MAX_WORDS, change, cover, opcodes
+from ijfw_core.compare.changes import change, cover
 from ijfw_core.compare.frames import reframed
 from ijfw_core.compare.note import POINT, Note, Word
 from ijfw_core.compare.order import reordered, turned
 from ijfw_core.compare.slips import heard, is_typo, shortened
+from ijfw_core.compare.slots import MAX_WORDS, opcodes
 from ijfw_core.compare.tables import light_words, opposites, words
 
 NEAR_COVER = 0.5
 NEAR_SHINGLES = 0.5  # measured: paraphrases of news sentences lie above it, other notes below
 CORE_FROM = 3  # words; less is too little to stand for a meaning
+FEW = 6  # words that stand in one note alone, where initials stand for words
 LIMITS = 2  # words that allow or restrict, by which notes differ
 SHORTER = 3  # letters by which a short form is; two spellings differ by fewer
 _PLAIN = re.compile(r"[\W_]+")
@@ -72,14 +74,12 @@ def _same(a: Note, b: Note) -> str:
     few = len(b.core) < CORE_FROM or not b.core_words <= a.texts
     if not few and a.core == b.core and not _odd(a, b):
         return "same content in the same order"
-    return (
-        _slip(a, b)
-        or shortened(a, b)
-        or heard(a, b)
-        or _moved(a, b)
-        or reordered(a, b)
-        or turned(a, b)
-    )
+    reason = _slip(a, b)
+    if not reason and len(a.texts ^ b.texts) <= FEW:
+        reason = shortened(a, b) or heard(a, b)
+    if not reason and a.stems == b.stems:
+        reason = _moved(a, b) or reordered(a, b) or turned(a, b)
+    return reason
 
 
 def _same_compounds(a: Note, b: Note) -> bool:
@@ -146,9 +146,7 @@ def _slip(a: Note, b: Note) -> str:
 
 def _moved(a: Note, b: Note) -> str:
     """Whether a part of one note stands at its other end, or its two halves are exchanged."""
-    if a.stems != b.stems or len(a.plain) > MAX_WORDS:
-        return ""
-    if _puts_in_order(a) or _puts_in_order(b):
+    if len(a.plain) > MAX_WORDS or _puts_in_order(a) or _puts_in_order(b):
         return ""
     (x, cuts_x), (y, cuts_y) = _flow(a), _flow(b)
     if x == y:

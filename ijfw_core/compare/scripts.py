@@ -1,4 +1,4 @@
-"""One form for the letters and signs of other scripts: accents, Chinese numerals, polite Japanese."""
+"""One form for letters and signs of other scripts: accents, Chinese numerals, polite Japanese."""
 
 import re
 import unicodedata
@@ -29,7 +29,8 @@ def _folded() -> dict[int, str]:
     """Latin letters with a mark -> what is typed where the mark is missing."""
     found = {ord("ß"): "ss"}
     for code in range(0xC0, 0x180):
-        base, mark = (unicodedata.normalize("NFD", chr(code)) + "  ")[:2]
+        parts = unicodedata.normalize("NFD", chr(code)) + "  "
+        base, mark = parts[0], parts[1]
         if base.isascii() and not mark.isspace() and mark != _RING:
             found[code] = base + "e" if mark == _UMLAUT and base in "aouAOU" else base
     return found

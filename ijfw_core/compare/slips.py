@@ -50,23 +50,24 @@ def heard(a: Note, b: Note) -> str:
 
 def shortened(a: Note, b: Note) -> str:
     """Whether notes are the same but for one name of initials: "PR" for "pull request"."""
-    for one, other in ((a.strict, b.strict), (b.strict, a.strict)):
-        size = len(other) - len(one) + 1
-        if not 1 < size <= LETTERS:
-            continue
-        at = next((n for n, w in enumerate(one) if w.text != other[n].text), len(one) - 1)
-        full = other[at : at + size]
-        texts = [[w.text for w in rest] for rest in (one[at + 1 :], other[at + size :])]
-        if texts[0] == texts[1] and _is_initials(one[at], full):
-            return "same but for initials"
-    return ""
+    one, other = sorted((a.strict, b.strict), key=len)
+    more = len(other) - len(one)
+    if not one or not 0 < more < LETTERS:
+        return ""
+    at = next((n for n, w in enumerate(one) if w.text != other[n].text), len(one) - 1)
+    end = at + more + 1
+    if not one[at].name or not _is_initials(one[at], other[at:end]):
+        return ""
+    same = [w.text for w in one[at + 1 :]] == [w.text for w in other[end:]]
+    return "same but for initials" if same else ""
 
 
 def _is_initials(short: Word, full: list[Word]) -> bool:
     """Whether capitals are the first letters of words; a plural may have an s."""
+    if any(word.name or word.number for word in full):
+        return False
     found = "".join([word.text[0] for word in full])
-    plain = not any(word.name or word.number for word in full)
-    return short.name and plain and short.raw.removesuffix("s") in (found, found + "s")
+    return short.raw.removesuffix("s") in (found, found + "s")
 
 
 def _sounds(note: Note) -> str:

@@ -67,16 +67,8 @@ _OPENING = re.compile(
     r")\s+(?=\S)",
     re.IGNORECASE,
 )
-_SUBJECTS = (
-    "user",
-    "let",
-    "project",
-    "repo ",
-    "reposi",
-    "code b",
-    "codeb",
-    "team ",
-)  # of what "we" do
+_OPENERS = ("by ", "btw", "fyi", "ok", "so", "also", "for ", "just", "as ", "let")
+_SUBJECTS = ("user", "project", "repo ", "reposi", "code b", "codeb", "team ")  # of what "we" do
 HEAD = 64  # characters in which a date or a label in front of a note begins to end
 
 
@@ -100,7 +92,8 @@ def _likely(head: str, label: re.Pattern[str]) -> list[re.Pattern[str]]:
     if ":" in head or "\n" in head or " -" in head or " –" in head or " —" in head or found:
         found.append(label)
     start = head[:12].lower()
-    if " that " in head or " to " in head or "," in head or any(w in start for w in _SUBJECTS):
+    opens = " that " in head or " to " in head or start.startswith(_OPENERS)
+    if opens or any(w in start for w in _SUBJECTS):
         found.append(_OPENING)
     return found
 

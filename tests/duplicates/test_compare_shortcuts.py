@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ijfw_core.compare import changes, rule
+from ijfw_core.compare import changes, rule, slots
 from ijfw_core.compare.note import Note
 from ijfw_core.compare.ranking import CANDIDATES, COMPARED, Index
 from ijfw_core.text import tokens
@@ -100,8 +100,8 @@ def test_what_shares_too_little_has_no_word_in_the_place_of_another(seed: int) -
         for words in (b.plain, *clauses):
             for announced in (True, False):
                 kept = len(a.all_stems & b.all_stems)
-                if not kept or kept < changes.FRAME * (len(a.all_stems) - changes.SLOT):
-                    assert not changes.slot(a.plain, words, announced)
+                if not kept or kept < slots.FRAME * (len(a.all_stems) - slots.SLOT):
+                    assert not slots.slot(a.plain, words, announced)
     assert passed > 30
 
 

@@ -7,9 +7,13 @@ import pytest
 
 from ijfw_core.compare import compare
 
-FILE = Path(__file__).with_name("edits.toml")
-GROUPS = tomllib.loads(FILE.read_text("utf-8"))
-KINDS = [(group, kind) for group, kinds in GROUPS.items() for kind in kinds]
+FILES = [Path(__file__).with_name(name) for name in ("edits.toml", "varied.toml")]
+GROUPS = [
+    (group, kind, pairs)
+    for file in FILES
+    for group, kinds in tomllib.loads(file.read_text("utf-8")).items()
+    for kind, pairs in kinds.items()
+]
 
 
 def right(group: str, forward: str, backward: str) -> bool:
@@ -18,14 +22,16 @@ def right(group: str, forward: str, backward: str) -> bool:
         return forward == backward == "duplicate"
     if group == "changed":
         return forward == "update" and backward != "duplicate"
+    if group == "beside":
+        return {forward, backward} <= {"near", "new"}
     return "duplicate" not in (forward, backward)
 
 
-@pytest.mark.parametrize(("group", "kind"), KINDS)
-def test_an_edit_of_this_kind(group: str, kind: str) -> None:
+@pytest.mark.parametrize(("group", "kind", "pairs"), GROUPS, ids=[f"{g}-{k}" for g, k, _ in GROUPS])
+def test_an_edit_of_this_kind(group: str, kind: str, pairs: list[list[str]]) -> None:
     wrong = [
         (a, b, compare(a, b))
-        for a, b in GROUPS[group][kind]
+        for a, b in pairs
         if not right(group, compare(a, b).verdict, compare(b, a).verdict)
     ]
     assert wrong == []
