@@ -59,7 +59,7 @@ def is_right(case: Case, *, command: bool = True) -> bool:
     if found is None:
         return False
     line, signature = found
-    literal = case["sig"] and case["sig"] in output(case)
+    literal = case.get("sig") and case["sig"] in output(case)
     lines = [case["line"]] if isinstance(case["line"], str) else case["line"]
     return (line in lines or lines == [""]) and (not literal or signature == case["sig"])
 
