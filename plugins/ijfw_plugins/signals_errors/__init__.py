@@ -23,6 +23,9 @@ LITERALS: tuple[bytes, ...] = tuple(
         "data race|No solution|read only|eadonly|too |Name or service|o version|non-existent|"
         "leaks found|railing whitespace|Terminated|nmatched| taken|sealed| reached|orrupt|"
         "signal SIG|or update .NET|stop reason|tests ran|problem| lost|out of date|frozen|did not |"
+        "ailure|ITICAL|FTL]|Confidence: |Unused |vulnerab|/advisories/|o route to|: need|o devices|"
+        "Style/|can be fixed|not formatted| is void| DL3| DL4|checks reported|az login|"
+        'still in progress; logs|\\":false|\\": false|failOn|[R] |'
         "sending signal|YN00|a git command| MD0|: C: |\N{BLACK CIRCLE}|\N{HEAVY MULTIPLICATION X}|"
         "icht gefunden|introuvable|encontrad|non trovat|ehler|chwerwieg|rreur|erechtigung|"
         "No existe|Aucun fichier|rrore|EHLER: |refusée|negad|negat|non accordée|bestaat niet|"

@@ -36,7 +36,7 @@ _CODE = re.compile(
     r"\b(ERR_[A-Z_\d]+)\b|\b(E[A-Z]{4,15})\b(?<!ERROR)(?<!EXCEPTION)(?<!EXPECTED)|"
     r"\b(CVE-\d{4}-\d{4,7}|[A-Z]{1,8}[-_]?\d{3,8})\b(?!\.)|[\[(]([A-Z]+(?:_[A-Z]+)+)\b|\[([A-Z][A-Za-z]+-\d{2,6})\]|"
     r"(?:^|[(\s:])(?!StatusCode)([A-Z][a-z]+(?:[A-Z][a-z]+)+)(?=\)|:(?!:))|(?:^|\s)(?!Failure/)([A-Z][a-z]+/[A-Z]\w+):|"
-    r"(?:[\[(]|• )([a-z][a-z\d]+(?:[-_][a-z\d]+)*)[\])]?$|^[a-z]{3,12}\[([a-z][a-z-]+)\]:|"
+    r"(?:[\[(]|• )([a-z][a-z\d]+(?:[-_][a-z\d]+)*)[\])]?$|^[a-z]{3,12}\[([a-z][a-z_-]+)\]:|"
     r": ([A-Z][a-z]+(?:[A-Z][a-z]+)+)$|"
     r"(?:\b[Cc]ode|\b[Rr]eason|\b[Ss]tatus)(?:\"?: ?\"?| ?= ?\"?)"
     r"([A-Z][A-Za-z]*(?:_[A-Z\d]+)*)\b(?! [a-z])|"
@@ -129,7 +129,8 @@ def _untold(text: Output, command: Command, reader: bool) -> Found | None:
         found = _complaint(text, command)
     if found is None and not guards.queries(command) and (found := _alone(text) or _ending(text)):
         own = any(found.line in piece for stage in command.stages for piece in stage)
-        found = None if own else found  # words of the command line that it only echoes
+        if own or guards.like_source(found.line, whole=False):
+            return None  # words of the command line that it only echoes, or of a listing
     return found
 
 
