@@ -26,6 +26,7 @@ LITERALS: tuple[bytes, ...] = tuple(
         "ailure|ITICAL|FTL]|Confidence: |Unused |vulnerab|/advisories/|o route to|: need|o devices|"
         "Style/|can be fixed|not formatted| is void| DL3| DL4|checks reported|az login|"
         'still in progress; logs|\\":false|\\": false|failOn|[R] |'
+        "unhealthy| stale|topped: | needed|.proto:|Oops|"
         "sending signal|YN00|a git command| MD0|: C: |\N{BLACK CIRCLE}|\N{HEAVY MULTIPLICATION X}|"
         "icht gefunden|introuvable|encontrad|non trovat|ehler|chwerwieg|rreur|erechtigung|"
         "No existe|Aucun fichier|rrore|EHLER: |refusée|negad|negat|non accordée|bestaat niet|"
