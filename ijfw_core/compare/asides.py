@@ -21,7 +21,10 @@ _WHO = (
 _SAID = (
     r"(?:requested|asked|confirmed|reported|suggested|mentioned|approved|decided|told|said|noted)"
 )
-_SAYS = r"(?:said|says|told (?:us|me)|mentioned|confirmed|noted)"
+_SAYS = (
+    r"(?:said|says|told (?:us|me)|mentioned|confirmed|noted|asked|reported|explained|stressed"
+    r"|insists|insisted|pointed out|reminded (?:us|me))"
+)
 # "The user said that they want" is "the user wants".
 _WISHES = r"(?:they|he|she) (?=want|prefer|like|need|would)"
 # Standards and encodings are written like tickets.

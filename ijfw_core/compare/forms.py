@@ -71,7 +71,7 @@ class _Table:
         for phrase, form in words()["phrases"].items():
             first, *rest = phrase.split()
             self.phrases.setdefault(first, []).append((rest, form.split()))
-        single = frozenset({"one", "all", "per", *_MAGNITUDES})
+        single = frozenset({"one", "once", "all", "per", *_MAGNITUDES})
         self.leads = single | self.phrases.keys()
         # The longest word of each phrase: most notes have none of these.
         self.gates = single | {max(phrase.split(), key=len) for phrase in words()["phrases"]}
@@ -94,6 +94,9 @@ def _phrase(lower: Sequence[str], place: int, before: list[str]) -> tuple[list[s
     if word == "one":
         counted = after.isalpha() and after not in words()["stop"]
         return (["1"], 1) if counted and last not in words()["pointing"] else None
+    if word == "once":
+        counted = after in ("a", "an", "per", "every") and "".join(lower[place + 2 : place + 3])
+        return (["1"], 1) if counted in units_of() else None
     if word == "all":
         return _each(lower, place, last)
     for rest, form in _table().phrases.get(word, ()):
@@ -145,6 +148,8 @@ def parts_of(token: str) -> tuple[str, ...]:
     counted = _counted(lower)
     if counted:
         return counted
+    if token.isupper() and len(token) == 2 * token.count(".") + 1 > 1:
+        return (token.replace(".", ""),)  # "U.S" is "US"
     head, dash, tail = token.rpartition("-")
     if not dash or not head.isalpha():
         return (token,)

@@ -327,6 +327,8 @@ def _word(token: str, following: str, first: bool) -> Word:
     value, unit = number_of(lower, following)
     if value:
         return Word(value + unit, value + unit, False, first, value, unit)
+    if token == "May" and not first:
+        lower = "may-month"
     name = _is_name(token, first)
     exact = name and any(c in "._/:@#" or c.isdigit() for c in token)  # MAX_CONN is no MAX_CONNS
     bare = lower.removesuffix("'s")

@@ -36,7 +36,8 @@ def turned(a: Note, b: Note) -> str:
     same = joints in ({"is"}, {"–"})
     if len(joints) == 1 and not same:
         return ""
-    definite = first.definite == second.definite[::-1] and any(first.definite)
+    pairs = zip(first.definite, second.definite[::-1], strict=True)
+    definite = sum(one or other for one, other in pairs) == 1
     return "the same two halves" if definite or joints != {"is"} else ""
 
 

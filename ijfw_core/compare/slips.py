@@ -79,7 +79,7 @@ def _sounds(note: Note) -> str:
 def _slipped(short: str, long: str) -> bool:
     start = next((n for n, (s, t) in enumerate(zip(short, long, strict=False)) if s != t), -1)
     if start < 0:  # only the end differs: a form of the word, or another word
-        return len(long) == len(short) + 1 and long.endswith(_TAILS)
+        return len(long) == len(short) + 1 and (long.endswith(_TAILS) or long[-1] == short[-1])
     rest, other = short[start:], long[start:]
     if len(short) < len(long):
         return rest == other[1:]

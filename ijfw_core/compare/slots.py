@@ -138,6 +138,10 @@ def _may_change(before: list[Word], after: list[Word], gone: list[Word]) -> bool
     table = words()
     if _is_only(before) or (len(after) > 1 and after[-1].text in ("first", "last")):
         return True  # "only admins may", "lists drafts first": one thing at a time
+    if before and after and after[0].text == "as":
+        return True  # "nano as editor": one has the role
+    if not after and all(w.text in table["tie"] for w in before):
+        return False  # "use pytest" says nothing of what for
     if not any(w.stem or w.text in table["tie"] for w in before):
         # The subject changed: another fact, unless the rest names a role that one thing has.
         first, second = ([w.text for w in after[:2]] + ["", ""])[:2]
@@ -166,6 +170,8 @@ def _ends(before: list[Word], after: list[Word]) -> bool:
     """Whether a value is complete in front of these words: "for", "para", "... gebaut"."""
     table = words()
     if not after or not after[0].stem or after[0].text in table["stop"] | table["prepositions"]:
+        return True
+    if after[0].text in table["particles"] or before[-1:] and before[-1].text in table["coverbs"]:
         return True
     verb_last = any(w.text in table["verb-last"] for w in before)
     return verb_last and len(after) == 1
