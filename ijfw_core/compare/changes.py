@@ -9,7 +9,7 @@ from ijfw_core.compare.forms import base_of, stem_of
 from ijfw_core.compare.note import POINT, Note, Part, Word
 from ijfw_core.compare.order import swapped
 from ijfw_core.compare.slots import FRAME, SLOT, content, slot
-from ijfw_core.compare.tables import opposite_words, opposites, slight_words, words
+from ijfw_core.compare.tables import ending_words, opposite_words, opposites, slight_words, words
 
 COVER = 0.6  # share of the shorter note's content that both have, for a denial to meet a claim
 PART = 0.75  # the same for the two parts of them
@@ -32,6 +32,7 @@ def change(a: Note, b: Note) -> str:
         or _rated(a, b)
         or _renamed(a, b)
         or _told(a, b, shared)
+        or _over(a, b)
     )
 
 
@@ -214,4 +215,21 @@ def _told(a: Note, b: Note, shared: frozenset[str]) -> str:
     lead = [w.stem for w in content(b.plain) if not w.number][: len(subject)]
     if subject and (set(subject) <= set(lead) or (subject[0] in lead and len(a.stems) <= 3)):
         return f"says it was {min(cues)}"
+    return ""
+
+
+def _over(a: Note, b: Note) -> str:
+    """The new note says that something is over, and speaks of most of what the old one says."""
+    if b.texts.isdisjoint(ending_words()) or "than" in b.texts:
+        return ""  # "no longer than"
+    table = words()
+    said = [w.stem for w in content(a.plain) if not w.number]
+    if len(b.stems.intersection(said)) < max(2, COVER * len(said)):
+        return ""
+    before = ("was", "were", "been", "we")
+    for first, second in pairwise(b.plain):
+        told = f"{first.text} {second.text}"
+        ends = told in table["ends"] or (first.text in before and second.raw in table["over"])
+        if told == "back on" or (ends and said[-1] in b.stems):
+            return f"says {told}"
     return ""

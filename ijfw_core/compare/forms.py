@@ -95,8 +95,9 @@ def _phrase(lower: Sequence[str], place: int, before: list[str]) -> tuple[list[s
         counted = after.isalpha() and after not in words()["stop"]
         return (["1"], 1) if counted and last not in words()["pointing"] else None
     if word == "once":
-        counted = after in ("a", "an", "per", "every") and "".join(lower[place + 2 : place + 3])
-        return (["1"], 1) if counted in units_of() else None
+        unit = lower[place + 2] if place + 2 < len(lower) else ""
+        often = after in ("a", "an", "per", "every") and unit in units_of()
+        return (["1"], 1) if often else None
     if word == "all":
         return _each(lower, place, last)
     for rest, form in _table().phrases.get(word, ()):

@@ -171,7 +171,8 @@ def _ends(before: list[Word], after: list[Word]) -> bool:
     table = words()
     if not after or not after[0].stem or after[0].text in table["stop"] | table["prepositions"]:
         return True
-    if after[0].text in table["particles"] or before[-1:] and before[-1].text in table["coverbs"]:
+    led = any(w.text in table["coverbs"] for w in before[-1:])
+    if led or after[0].text in table["particles"]:
         return True
     verb_last = any(w.text in table["verb-last"] for w in before)
     return verb_last and len(after) == 1

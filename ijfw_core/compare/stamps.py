@@ -52,22 +52,42 @@ _OF_USERS = (
 _WE_DO = (
     r"uses?|prefers?|wants?|needs?|requires?|follows?|relies|targets|avoids?|decided|chose|agreed"
 )
+_ASIDE = (
+    r"by the way|btw|fyi|ok|okay|so|also|hey|hi|hello|for the record|to be clear"
+    r"|just so (?:you|we) know"
+)
+_AS_SAID = (
+    r"as (?:discussed|agreed|mentioned|said|noted|decided|requested|promised|always|usual"
+    r"|a reminder)(?: (?:in|at|on|with|by|last) [\w' -]{2,24}| (?:yesterday|today|before|earlier))?"
+)
 _OPENING = re.compile(
     r"(?:(?:please|kindly) )?(?:(?:remember|note|keep in mind|bear in mind|be aware),? that"
     r"|(?:remember|don't forget|do not forget|be sure|make sure|ensure) to"
     r"|(?:make|be) sure that|ensure that|it is important (?:to|that)|important is that"
-    r"|(?:by the way|btw|fyi|ok|okay|so|also|hey|hi|hello|for the record|to be clear|just so (?:you|we) know"
-    r"|as (?:discussed|agreed|mentioned|said|noted|decided|requested|promised|always|usual"
-    r"|a reminder)(?: (?:in|at|on|with|by|last) [\w' -]{2,24}| (?:yesterday|today|before|earlier))?),|let's|lets|let us"
+    rf"|(?:{_ASIDE}|{_AS_SAID}),|let's|lets|let us"
     r"|(?:we|it was|the team) (?:(?:have|has) )?(?:agreed|decided|confirmed|learned|found(?: out)?)"
-    r" that|(?:it )?turns out(?: that|,)?"
+    r" that|(?:it )?turns out(?: that|,)"
     r"|(?:(?:the|this|our|my) )?(?:project|repo|repository|codebase|code base|team)"
     rf"(?=\s+(?:{_WE_DO})\b)"
     rf"|(?:(?:the|our) ){{0,2}}[*_`]*user[*_`]*(?!\s+[*_`]*(?:{_OF_USERS})\b)"
     r")\s+(?=\S)",
     re.IGNORECASE,
 )
-_OPENERS = ("by ", "btw", "fyi", "ok", "so", "also", "he", "hi", "for ", "just", "as ", "let")
+_OPENERS = (
+    "by ",
+    "btw",
+    "fyi",
+    "ok",
+    "so",
+    "also",
+    "he",
+    "hi",
+    "for ",
+    "just",
+    "as ",
+    "let",
+    "turns",
+)
 _SUBJECTS = ("user", "project", "repo ", "reposi", "code b", "codeb", "team ")  # of what "we" do
 HEAD = 64  # characters in which a date or a label in front of a note begins to end
 
@@ -75,7 +95,8 @@ HEAD = 64  # characters in which a date or a label in front of a note begins to 
 def labels(names: Iterable[str]) -> re.Pattern[str]:
     """The pattern of a label in front of a note: "Note:", "[decision]", "Please remember -"."""
     found = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    name = rf"(?:(?:please|kindly|bitte|por favor|quick|small|short|side|friendly|final) [*_]{{0,3}})?(?:{found})"
+    before = "please|kindly|bitte|por favor|quick|small|short|side|friendly|final"
+    name = rf"(?:(?:{before}) [*_]{{0,3}})?(?:{found})"
     name += rf"(?: #?\d{{1,4}})?(?:[*_]{{0,3}} [\[(]{_DAY}[\])])?"
     return re.compile(
         rf"[*_ ]*(?:[\[(]{name}[\])][*_ ]*:?|{name}[*_ ]*(?::| [-–—](?= )|(?=\n)))[*_\s]*"

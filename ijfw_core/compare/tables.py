@@ -143,6 +143,13 @@ def turning_words() -> frozenset[str]:
 
 
 @cache
+def ending_words() -> frozenset[str]:
+    """The words of which a note has one that says of something that it is over."""
+    found: frozenset[str] = words()["over"]
+    return found | {phrase.split()[1] for phrase in words()["ends"]}
+
+
+@cache
 def phrase_leads() -> frozenset[str]:
     """The first words of the phrases that count: "instead of", "out of"."""
     return frozenset({phrase.split()[0] for phrase in words()["turns"]} | {"out"})

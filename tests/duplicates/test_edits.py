@@ -7,7 +7,9 @@ import pytest
 
 from ijfw_core.compare import compare
 
-FILES = [Path(__file__).with_name(name) for name in ("edits.toml", "varied.toml")]
+FILES = [
+    Path(__file__).with_name(name) for name in ("edits.toml", "varied.toml", "varied_second.toml")
+]
 GROUPS = [
     (group, kind, pairs)
     for file in FILES
