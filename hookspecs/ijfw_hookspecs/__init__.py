@@ -14,6 +14,8 @@ change it; removing one does.
 
 from pluggy import HookimplMarker
 
+from ijfw_hookspecs.context import Context, DreamPass
+from ijfw_hookspecs.protocols import Memory, Models, Night, PlatformAdapter, Store
 from ijfw_hookspecs.structs import (
     AdapterStatus,
     AgentEvent,
@@ -22,8 +24,6 @@ from ijfw_hookspecs.structs import (
     Caps,
     Change,
     Classification,
-    Context,
-    DreamPass,
     Edit,
     Entry,
     EventKind,
@@ -31,13 +31,9 @@ from ijfw_hookspecs.structs import (
     FileEdit,
     Hit,
     Kind,
-    Memory,
-    Models,
-    Night,
     Notice,
     Op,
     Origin,
-    PlatformAdapter,
     Prompt,
     Query,
     Receipt,
@@ -48,7 +44,6 @@ from ijfw_hookspecs.structs import (
     Signal,
     SignalKind,
     Span,
-    Store,
     Tier,
     Tool,
     Transcript,

@@ -11,21 +11,19 @@ from collections.abc import Iterable, Sequence
 
 from pluggy import HookspecMarker
 
+from ijfw_hookspecs.context import Context, DreamPass
+from ijfw_hookspecs.protocols import PlatformAdapter, Store
 from ijfw_hookspecs.structs import (
     AgentEvent,
     Candidate,
     Classification,
-    Context,
-    DreamPass,
     Hit,
     Notice,
-    PlatformAdapter,
     Query,
     Request,
     Score,
     Signal,
     Span,
-    Store,
 )
 
 hookspec = HookspecMarker("ijfw")

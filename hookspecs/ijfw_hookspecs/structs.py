@@ -1,13 +1,13 @@
-"""Every struct that crosses a hook.
+"""Every value that crosses a hook; objects that do something are in `protocols`.
 
 Fields are only ever added, and always with a default, so that a plugin built against an older
 contract keeps working. Text is `str`, times are timezone-aware UTC, paths are POSIX `str`
 (msgspec cannot encode `pathlib.Path`). Every struct is frozen: a plugin answers with a new one.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -219,37 +219,6 @@ class Receipt(Struct, frozen=True, kw_only=True):
     external: str = ""  # a store outside the file system wrote itself: its own undo handle
 
 
-class Store(Protocol):
-    """What the `store` hook returns. All reading and planning of memory goes through it.
-
-    A store may also have `changed(tier, known)`, as `Memory` has it, so that an index need not wait
-    until a large file is parsed; without it the kernel compares the digests of all entries. And it
-    may have `plan_all(changes)`: a `Receipt` each on the files as they are, read once, with None in
-    place of a ValueError; without it each change is planned by itself.
-
-    A store outside the file system carries a change out in `plan`, gives its own undo handle as
-    `Receipt.external`, and no edits. In a dry run (`Context.dry`) it only pretends. It may have
-    `forget(ids, team)`, the one deletion: entries, proposals about them and their texts in others
-    go, history included, team memory only if `team`; the answer is (id, raw block) of what went.
-    """
-
-    def entries(self, tiers: Sequence[Tier]) -> Iterable[Entry]:
-        """Every entry of these tiers, in file order; what cannot be read is left out."""
-        ...
-
-    def blocks(self, path: str, text: str) -> Sequence[tuple[str, str]]:
-        """Cut a file into (entry id or "", raw block); joining the raws gives `text` back."""
-        ...
-
-    def plan(self, change: Change) -> Receipt:
-        """The edits that carry out a change. Writes nothing; raises ValueError if it cannot."""
-        ...
-
-    def undo(self, handle: str) -> bool:
-        """Undo an external write. Stores on the file system answer False."""
-        ...
-
-
 class Query(Struct, frozen=True, kw_only=True):
     """A question to memory. The kernel has taken the filters out of what was typed."""
 
@@ -276,71 +245,6 @@ class Hit(Struct, frozen=True, kw_only=True):
     snippet: str
     retriever: str
     parts: dict[str, float] = {}  # what the score is made of
-
-
-class Memory(Protocol):
-    """Read-only view of every tier, already redacted."""
-
-    def get(self, entry_id: str) -> Entry | None: ...
-    def entries(self, *tiers: Tier) -> Iterable[Entry]: ...
-    def search(self, query: Query) -> Sequence[Hit]: ...
-    def changed(
-        self, tier: Tier, known: Mapping[str, str]
-    ) -> Iterable[tuple[str, str, Entry | None]]:
-        """Every entry of a tier as it is now, in file order, as (id, digest, entry).
-
-        The entry is None where `known` has its id with this digest: an index reads only what is
-        new to it.
-        """
-        ...
-
-
-class Night(Protocol):
-    """What a dream pass knows beside memory; nobody else is given one.
-
-    All of it is derived from the files, kept by the kernel, and may be lost: then everything is
-    news again. So a pass must give the same changes whether it sees an entry for the first or for
-    the tenth time, and none at all for what it has settled before. A pass that starts from `news`
-    and asks `keyed` or `memory.search` for what is near costs as much as there is news.
-    """
-
-    def news(self, *tiers: Tier) -> Sequence[Entry]:
-        """Entries that are new or changed since this pass last came to its end, oldest first (by
-        stored, then id); all of them the first time, or where its settings have changed."""
-        ...
-
-    def older(self, than: datetime, *tiers: Tier) -> Sequence[Entry]:
-        """Entries that were stored before, oldest first."""
-        ...
-
-    def keyed(self, key: str) -> Sequence[Entry]:
-        """Entries of all tiers with this key (12 hex digits, the header `key`), oldest first."""
-        ...
-
-    def heard(self, key: str) -> Sequence[str]:
-        """The sessions in which a key was heard, whether or not an entry came of it, oldest first.
-        Evidence that is not trusted (tool output, files) is not among them."""
-        ...
-
-    def settled(self, key: str) -> bool:
-        """Whether a person removed, rejected or undid what has this key: it is not made again. The
-        kernel leaves out such changes itself; a pass asks to choose another."""
-        ...
-
-    def threshold(self, name: str) -> float:
-        """A value of the section [dream] of the settings; KeyError for a name that it has not."""
-        ...
-
-    def ask(self, request: Request) -> Sequence[Candidate]:
-        """What a model says to a request with purpose "promote" or "dedupe"; nothing where the user
-        configured none, in a dry run, and when the calls of this night are used up."""
-        ...
-
-    def others(self) -> Iterable[tuple[str, Sequence[Entry]]]:
-        """(path, entries of knowledge) of the user's other projects, redacted by the rules of both;
-        nothing where the user did not turn `[dream] global_memory` on, or this project is private.
-        """
-        ...
 
 
 class Notice(Struct, frozen=True, kw_only=True):
@@ -397,41 +301,6 @@ class AdapterStatus(Struct, frozen=True, kw_only=True):
     last_fired: datetime | None = None
 
 
-class PlatformAdapter(Protocol):
-    """One object a platform. Unknown fields and events are tolerated everywhere.
-
-    An adapter may also have `detect() -> str`: where its client was found on this computer (a
-    program or a folder), "" where it was not. Without it the platform counts as not found, and is
-    connected only where a person names it.
-    """
-
-    name: str
-    caps: Caps
-
-    def parse(self, event: str, payload: bytes, env: Mapping[str, str]) -> AgentEvent | None:
-        """A hook's payload as an event; None where it is of no interest."""
-        ...
-
-    def render(self, event: str, reply: Reply) -> str:
-        """What the hook prints; "" prints nothing."""
-        ...
-
-    def read_transcript(self, path: str, cursor: str) -> Transcript:
-        """The next bounded piece after `cursor`. Injected and synthetic text is stripped, a torn
-        last line is left for the next call.
-
-        Raises ValueError("not ...") where the file is not this platform's, and
-        ValueError("stale cursor") where the file no longer is the one the cursor came from.
-        """
-        ...
-
-    def install(
-        self, scope: Literal["user", "project"], command: Sequence[str]
-    ) -> Sequence[FileEdit]: ...
-    def uninstall(self, scope: Literal["user", "project"]) -> Sequence[FileEdit]: ...
-    def status(self) -> AdapterStatus: ...
-
-
 # --- asking a model ----------------------------------------------------------------------------
 
 
@@ -453,68 +322,3 @@ class Answer(Struct, frozen=True, kw_only=True):
     input_tokens: int = 0
     output_tokens: int = 0
     complete: bool = True  # False: cut at max_tokens, refused, or ended by something else
-
-
-class Models(Protocol):
-    """The kernel's way to a model, as the user allowed it; see `ijfw_core.synthesis`."""
-
-    def call(self, prompt: Prompt, host: str, send: Callable[[Prompt], Answer]) -> str:
-        """Send a prompt with `send` and give the text of the answer, redacted.
-
-        Consent and budgets are looked at again, the call is logged before and after. `host` is
-        where the bytes go. Raises `ijfw_core.synthesis.ModelError` where it was not sent, failed
-        or gave no complete answer.
-        """
-        ...
-
-    def key(self, provider: str) -> str:
-        """The user's API key for a provider, from the environment or the keyring; "" for none."""
-        ...
-
-    def failed(self, reason: str) -> None:
-        """No use could be made of the model: `reason` is for the person, without any text of the
-        answer. What was heard is kept for the next try."""
-        ...
-
-
-# --- what every hook is given -------------------------------------------------------------------
-
-
-class Context(Struct, frozen=True, kw_only=True):
-    """Where and when a hook runs. Never serialised, never kept by a plugin."""
-
-    project: str  # real path of the project root
-    session: str
-    now: datetime
-    memory: Memory
-    folder: str = ""  # private folder of the project, usually <project>/.ijfw
-    home: str = ""  # the user's own folder, ~/.ijfw or IJFW_HOME
-    team: str = ""  # folder of team memory in the current checkout; "" = <project>/.ijfw/team
-    tiers: tuple[Tier, ...] = ()  # tiers of memory that are read when none is named; () = all
-    settings: Any = None  # the plugin's own Config, decoded
-    model: str = "off"
-    consented: bool = False
-    deadline: float = 0.0  # time.monotonic() value; 0 = none; a plugin that loops checks it
-    env: Mapping[str, str] = {}  # of the agent's process, read-only
-    history: Sequence[
-        AgentEvent
-    ] = ()  # on_signal only: earlier events, outputs dropped, at most 400
-    signals: Sequence[Signal] = ()  # on_signal only: this session's earlier signals, redacted
-    models: Models | None = None  # synthesize only, and only where a model may be asked now
-    night: Night | None = None  # dream passes only
-    dry: bool = False  # a dry run on a copy: nothing may be written outside `folder` and `home`
-    visiting: bool = False  # search only: another project asks; nothing may be written in `folder`
-
-
-class DreamPass(Struct, frozen=True, kw_only=True):
-    """One step of consolidation; passes run by (stage, name).
-
-    `run` reads memory as the pass before left it (`context.memory`, `context.night`) and yields
-    changes. Each has `base`, the digest of its target as read, so that what a person or a session
-    writes meanwhile is never lost. A pass looks at `context.deadline`, and stops there of itself.
-    """
-
-    name: str  # lower case letters, digits and "-"
-    stage: int  # 10 promote, 20 reconcile, 30 prune, 40 compress, 50 cross-project
-    run: Callable[[Context], Iterable[Change]]
-    about: str = ""

@@ -25,8 +25,7 @@ from ijfw_core.pipeline.redaction import WITHHELD, Redactor
 from ijfw_core.storage import files, roots
 from ijfw_core.storage.roots import Roots
 from ijfw_core.text import format_time, one_line
-from ijfw_hookspecs import AgentEvent, Context, Signal, Span
-from ijfw_hookspecs.structs import Entry, Hit, Query
+from ijfw_hookspecs import AgentEvent, Context, Entry, Hit, Query, Signal, Span
 
 Manifest = Mapping[str, Any]
 

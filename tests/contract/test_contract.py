@@ -13,8 +13,8 @@ import pytest
 import ijfw_hookspecs
 from ijfw_core.loading.boundary import _CHECKS
 from ijfw_core.loading.hooks import SPECS
+from ijfw_hookspecs import context, protocols, structs
 from ijfw_hookspecs import hooks as hookspecs
-from ijfw_hookspecs import structs
 
 SNAPSHOT = Path(__file__).with_name("contract.txt")
 FIXED = {"on_signal", "redact", "classify", "score_confidence", "store", "dream_pass", "notify"}
@@ -27,7 +27,7 @@ def describe() -> str:
         if isinstance(node, ast.FunctionDef):
             first = "firstresult" in ast.dump(node.decorator_list[0])
             lines.append(f"hook {_signature(node)}{' [first answer]' if first else ''}")
-    for node in _parse(structs):
+    for node in (*_parse(structs), *_parse(protocols), *_parse(context)):
         if isinstance(node, ast.Assign):
             lines.append(ast.unparse(node).replace("\n", " "))
         if isinstance(node, ast.ClassDef):
