@@ -26,22 +26,20 @@ from msgspec.structs import replace
 from ijfw_core.grammar import entry as blocks
 from ijfw_core.grammar import parts
 from ijfw_core.storekit.block import Block
-from ijfw_core.storekit.kept import Kept
+from ijfw_core.storekit.finding import LOOKUP, Finder
 from ijfw_core.storekit.reading import ARCHIVE, HANDOFF, STAGED, Files
 from ijfw_core.text import format_time, slug
 from ijfw_hookspecs import Change, Edit, Entry, Receipt, Tier
 
 BRANCHES = 5  # handoffs kept, one a branch
 _STAGING = frozenset({"proposal", "target", "of", "base", "into", "run", "reason"})
-_LOOKUP: tuple[Tier, ...] = ("knowledge", "team", "global", "handoff", "journal", "staged")
-_PLAIN_ID = re.compile(r"(?!h-)[\w.:/#@+-]+\Z", re.A)
 
 
-class Planner:
+class Planner(Finder):
     """Plans changes on the files of one project.
 
     A store says how an entry of the project is made (`created`), promoted, put to rest and brought
-    back (`promoted`, `outdated`, `home`); the rest is the same for all.
+    back (`promoted`, `outdated`, `home`), and what `Finder` asks; the rest is the same for all.
 
     Args:
         files: where memory is.
@@ -49,11 +47,9 @@ class Planner:
     """
 
     def __init__(self, files: Files, now: datetime) -> None:
-        self.files = files
+        super().__init__(files)
         self.now = now
         self._date = format_time(now)[:10]
-        self._held: dict[tuple[Tier, str], dict[str, list[Block]]] | None = None
-        self._read: set[tuple[Tier, str]] = set()  # files that were brought up to date, while held
 
     def plan(self, change: Change) -> Receipt:
         """The edits of a change. ValueError: no such target, it changed, or it is a person's."""
@@ -75,16 +71,12 @@ class Planner:
     def plan_all(self, changes: Sequence[Change]) -> list[Receipt | None]:
         """A plan each on one reading of the files; None where `plan` raises ValueError."""
         found: list[Receipt | None] = []
-        with self.files.held():
-            self._held, self._read = {}, set()
-            try:
-                for change in changes:
-                    try:
-                        found.append(self.plan(change))
-                    except ValueError:
-                        found.append(None)
-            finally:
-                self._held = None
+        with self.held():
+            for change in changes:
+                try:
+                    found.append(self.plan(change))
+                except ValueError:
+                    found.append(None)
         return found
 
     # --- what a store says ----------------------------------------------------------------------
@@ -141,7 +133,7 @@ class Planner:
 
     def _merge(self, change: Change) -> Receipt:
         loser, wanted = self._target(change), _wanted(change)
-        kept = self._block(wanted.id)
+        kept = self.block(wanted.id)
         _check(kept, change.plugin, wanted.digest)
         if kept.entry.id == loser.entry.id:
             raise ValueError("an entry cannot be merged into itself")
@@ -162,12 +154,12 @@ class Planner:
         return Receipt(entry_id=change.target, edits=self.removal(target, why))
 
     def _restore(self, change: Change) -> Receipt:
-        live = self._all(change.target)
+        live = self.blocks_of(change.target)
         if live and live[0].entry.valid_to:
             old = self._target(change)
             back = replace(old.entry, superseded_by="", valid_to=None)
             return _receipt(old.edited(_unflagged(back)))
-        copy = self._archived(change.target)
+        copy = self.archived(change.target)
         if copy is None:
             raise ValueError(f"{change.target} is not in the archive")
         tier, path = self._home(copy)
@@ -177,7 +169,7 @@ class Planner:
         return Receipt(entry_id=change.target, edits=(*edits, copy.edit(None)))
 
     def _promote(self, change: Change) -> Receipt:
-        old = self._block(change.target, ("journal", "staged"))
+        old = self.block(change.target, ("journal", "staged"))
         if change.base and change.base != old.entry.digest:
             raise ValueError(f"{change.target} has changed since it was read")
         wanted = change.entry or old.entry
@@ -193,7 +185,7 @@ class Planner:
         return Receipt(entry_id=wanted.id, edits=edits)
 
     def _lift(self, change: Change) -> Receipt:
-        old = self._block(change.target)
+        old = self.block(change.target)
         if change.base and change.base != old.entry.digest:
             raise ValueError(f"{change.target} has changed since it was read")
         wanted = replace(change.entry or old.entry, tier="global", path="")
@@ -278,101 +270,12 @@ class Planner:
             path = f"{name}-{nth}.md"
         return f"{folder}/{path}"
 
-    # --- finding ------------------------------------------------------------------------------
-
     def _target(self, change: Change) -> Block:
         """The block a change acts on. ValueError where it may not."""
         hint = change.entry if change.op == "archive" else None
-        block = self._block(change.target, (hint.tier,) if hint else _LOOKUP)
+        block = self.block(change.target, (hint.tier,) if hint else LOOKUP)
         _check(block, change.plugin, change.base)
         return block
-
-    def _block(self, name: str, tiers: tuple[Tier, ...] = _LOOKUP) -> Block:
-        found = self._all(name, tiers)
-        if not found:
-            raise ValueError(f"no entry {name!r} that could be changed")
-        return found[0]
-
-    def _all(self, name: str, tiers: tuple[Tier, ...] = _LOOKUP) -> list[Block]:
-        return [
-            block
-            for tier in tiers
-            for path in (self.searched(tier, name) if name else ())
-            for block in self.in_file(tier, path, name)
-        ]
-
-    def searched(self, tier: Tier, name: str) -> list[str]:
-        """The files of a tier that may hold an entry."""
-        return self.files.paths(tier)
-
-    def in_file(self, tier: Tier, path: str, name: str) -> list[Block]:
-        """The blocks of an entry in a file of a tier."""
-        if self._held is not None and (tier, path) not in self._read:
-            self._read.add((tier, path))
-            self.files.entries_of(tier, path, self.files.grammar(path))
-        known = self.files.kept(tier, path)
-        if known is not None:
-            return self._kept_block(known, tier, path, name)
-        if self._held is not None:
-            return self._indexed(self._held, tier, path).get(name, [])
-        if _PLAIN_ID.match(name) and not self.files.holds(tier, path, name):
-            return []
-        found = self.read(tier, path)
-        return [block for block in found if block.entry.id == name and block.entry.tier == tier]
-
-    def _kept_block(self, known: Kept, tier: Tier, path: str, name: str) -> list[Block]:
-        place = known.places.get(name)
-        one = None if place is None else known.rows[place]
-        if place is None or one is None or one.tier != tier:
-            return []
-        raw, front = known.raw(place), known.before(place)
-        return [Block(self.place(tier), path, one, raw, front, self.files.grammar(path, raw))]
-
-    def _indexed(
-        self, held: dict[tuple[Tier, str], dict[str, list[Block]]], tier: Tier, path: str
-    ) -> dict[str, list[Block]]:
-        if (tier, path) not in held:
-            blocks: dict[str, list[Block]] = {}
-            for block in self.read(tier, path):
-                if block.entry.tier == tier:
-                    blocks.setdefault(block.entry.id, []).append(block)
-            held[tier, path] = blocks
-        return held[tier, path]
-
-    def read(self, tier: Tier, path: str, text: str | None = None) -> list[Block]:
-        """The blocks of a file that are entries."""
-        if text is None:
-            text = self.files.text(tier, path)
-        grammar = self.files.grammar(path, text)
-        place = self.place(tier)
-        found: list[Block] = []
-        anchor = ""
-        for raw, one in grammar.read(grammar.split(text), tier=tier, path=path):
-            if one is not None:
-                found.append(Block(place, path, one, raw, anchor, grammar))
-                anchor = one.id
-        return found
-
-    def place(self, tier: Tier) -> Tier:
-        """The tier that edits of a tier's files name: one a file, for the undo goes by it."""
-        return tier
-
-    def _archived(self, name: str) -> Block | None:
-        """The newest copy of an entry in the archive."""
-        copies: list[tuple[str, Block]] = []
-        tiers: tuple[Tier, ...] = ("knowledge", "global")
-        for tier in tiers:
-            for folder in self.files.names(tier, ARCHIVE, ""):
-                for file in self.files.names(tier, f"{ARCHIVE}/{folder}"):
-                    path = f"{ARCHIVE}/{folder}/{file}"
-                    text = self.files.text(tier, path)
-                    grammar = self.files.grammar(path, text)
-                    for found, raw in self.files.named(path, text):
-                        one = grammar.parse(raw)
-                        if found == name and one is not None:
-                            block = Block(tier, path, replace(one, id=name), raw, "", grammar)
-                            copies.append((folder[-10:], block))
-        return max(copies, key=lambda pair: pair[0])[1] if copies else None
 
 
 def _wanted(change: Change) -> Entry:

@@ -74,7 +74,7 @@ class Planner(SharedPlanner):
         """Where an archived block belongs: in the file that its id comes from, or as a new one."""
         if copy.grammar is not topic:
             return "handoff", HANDOFF
-        if self._all(copy.entry.id, ("knowledge", "journal")):
+        if self.blocks_of(copy.entry.id, ("knowledge", "journal")):
             raise ValueError(f"{copy.entry.id} is there already")
         kept = ARCHIVED.fullmatch(copy.path.rpartition("/")[2])
         path = f"{kept['stem']}.md" if kept else ""
