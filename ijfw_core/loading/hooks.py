@@ -11,15 +11,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from inspect import Parameter, signature
 from types import ModuleType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import msgspec
 import pluggy
 
 from ijfw_core.errors import StoreClosedError, WithheldError
-from ijfw_core.loading import boundary, guard
+from ijfw_core.loading import boundary, closing, guard
 from ijfw_core.loading.guarded import GuardedAdapter, GuardedStore
-from ijfw_core.loading.settings import ESSENTIAL
 from ijfw_hookspecs import (
     PROJECT,
     Candidate,
@@ -43,7 +42,6 @@ SPECS: dict[str, Callable[..., Any]] = {
     name: value for name, value in vars(hookspecs).items() if hasattr(value, PROJECT + "_spec")
 }
 RAW = frozenset({"on_signal", "redact"})  # hooks that see raw text
-CLOSED: dict[str, type[Exception]] = {"redact": WithheldError, "store": StoreClosedError}
 SECONDS = {
     "redact": guard.REDACT_SECONDS,
     "store": guard.STORE_SECONDS,
@@ -136,7 +134,7 @@ class Hooks:
 
     def _redactors(self) -> list[Plugin]:
         for name, reason in self.closed.items():
-            raise WithheldError(closed_message(name, reason))
+            raise WithheldError(closing.message(name, reason))
         found = [plugin for plugin in self.plugins.values() if "redact" in plugin.functions]
         if not found:
             raise WithheldError("Nothing is kept, because no redactor is loaded.")
@@ -304,7 +302,7 @@ class Hooks:
         notice = Notice(
             topic="withheld" if hook == "redact" else "plugin-error",
             message=f"{plugin.name} failed in {hook}: {reason}.",
-            level="error" if hook in CLOSED else "warning",
+            level="error" if hook in closing.HOOKS else "warning",
             detail=plugin.name,
         )
         if (plugin.name, hook, reason) not in self._seen:
@@ -317,8 +315,8 @@ class Hooks:
                     self.notify(notice, context)
                 finally:
                     self._notifying = False
-        if hook in CLOSED:
-            _close(plugin.name, hook, reason)
+        if hook in closing.HOOKS:
+            closing.refuse(plugin.name, hook, reason)
 
     def _guarded_pass(self, plugin: Plugin, item: DreamPass, context: Context) -> DreamPass:
         def run(given: Context) -> list[Any]:
@@ -358,26 +356,6 @@ class Hooks:
                 plugin, adapter = winners[0]
                 kept.append(GuardedAdapter(adapter, plugin.name, self.problems))
         return kept
-
-
-def closed_message(name: str, reason: str) -> str:
-    """Why all text is withheld, and the way out."""
-    return (
-        f"Nothing is kept, because {name} may be a redactor and is broken ({reason}). Repair it, "
-        f"or do without it: {_way_out(name)}"
-    )
-
-
-def _way_out(name: str) -> str:
-    end = " --replaced-by OTHER" if name in ESSENTIAL else ""
-    return f"ijfw plugins disable {name}{end}"
-
-
-def _close(name: str, hook: str, reason: str) -> NoReturn:
-    if hook == "redact":
-        message = f"A text was withheld: {name} failed to redact it ({reason})."
-        raise WithheldError(f"{message} To do without it: {_way_out(name)}")
-    raise StoreClosedError(f"The store {name} failed ({reason}); nothing was written.")
 
 
 def wanted(

@@ -3,7 +3,6 @@
 import json
 import random
 import string
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,9 +10,7 @@ import pytest
 from ijfw_core.errors import WithheldError
 from ijfw_core.mcp import schemas
 from ijfw_core.text import strip_memory
-from ijfw_tests.tools import ok, store, text_of
-
-Caller = Callable[..., Any]
+from ijfw_tests.tools import Caller, ok, store, text_of
 
 
 def a_token(seed: int) -> str:

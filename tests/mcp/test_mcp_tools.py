@@ -1,7 +1,6 @@
 """The tools by what they do to memory and to its files."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,9 +10,7 @@ from ijfw_core.pipeline import gate
 from ijfw_core.project import open_project
 from ijfw_core.storage import lessons_log, revert
 from ijfw_core.text import format_time
-from ijfw_tests.tools import ok, store, text_of
-
-Caller = Callable[..., Any]
+from ijfw_tests.tools import Caller, ok, store, text_of
 
 
 def test_what_one_server_stores_another_finds(desk: Any, call: Caller) -> None:
