@@ -82,7 +82,9 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", list(MISTAKES))
-def test_a_mistake_is_told(mistake: str, tmp_path: Path) -> None:
+def test_a_mistake_is_told(mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # How long an import takes is asked three processes each, and by the next test.
+    monkeypatch.setattr(checking, "_import_ms", lambda module, path: 1.0)
     text, wanted = MISTAKES[mistake]
     path = tmp_path / f"ijfw_mistake_{mistake}.py"
     path.write_text(HEAD + text)

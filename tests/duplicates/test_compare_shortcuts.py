@@ -2,7 +2,6 @@
 
 import json
 import random
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from ijfw_hookspecs import Entry
 from ijfw_tests.entries import memory
 from ijfw_tests.texts import Texts
 
+Pairs = list[tuple[Note, Note]]
 PAIRS = [Path(__file__).with_name(name) for name in ("pairs.jsonl", "pairs-held.jsonl")]
 TURNS = ("not", "never", "now", "5 ms", "ten seconds", "per hour", "isn't", "read-only", "`uv`")
 FORMS = (
@@ -36,8 +36,10 @@ FORMS = (
 
 def texts() -> list[str]:
     rows = [json.loads(line) for path in PAIRS for line in path.read_text("utf-8").splitlines()]
-    made = [entry.content for entry in (Texts(3).entry(n, 0) for n in range(40))]
-    return [row[side] for row in rows for side in ("a", "b")] + made
+    made = Texts(3)
+    return [row[side] for row in rows for side in ("a", "b")] + [
+        made.entry(number, 0).content for number in range(40)
+    ]
 
 
 def changed(text: str, chance: random.Random, others: list[str]) -> str:
@@ -59,19 +61,22 @@ def changed(text: str, chance: random.Random, others: list[str]) -> str:
     return " ".join(words)
 
 
-def pairs(seed: int, count: int) -> Iterator[tuple[Note, Note]]:
-    chance = random.Random(seed)
+@pytest.fixture(scope="module", params=range(4))
+def pairs(request: pytest.FixtureRequest) -> Pairs:
+    """Texts and what became of them; a note keeps what was found of its words."""
+    chance = random.Random(request.param)
     known = texts()
-    for _ in range(count):
+    found = []
+    for _ in range(300):
         text = chance.choice(known)
         other = text if chance.random() < 0.7 else chance.choice(known)
-        yield Note(text), Note(changed(other, chance, known))
+        found.append((Note(text), Note(changed(other, chance, known))))
+    return found
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_texts_that_are_spelled_apart_share_few_runs(seed: int) -> None:
+def test_texts_that_are_spelled_apart_share_few_runs(pairs: Pairs) -> None:
     apart = 0
-    for a, b in pairs(seed, 300):
+    for a, b in pairs:
         both, either = len(a.shingles & b.shingles), len(a.shingles | b.shingles)
         if rule._spelled_apart(a, b):
             apart += 1
@@ -79,20 +84,20 @@ def test_texts_that_are_spelled_apart_share_few_runs(seed: int) -> None:
     assert apart > 30
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_note_of_the_same_core_has_its_words(seed: int) -> None:
+def test_a_note_of_the_same_core_has_its_words(pairs: Pairs) -> None:
     same = 0
-    for a, b in pairs(seed, 300):
+    for a, b in pairs:
         if a.core == b.core:
             same += 1
             assert b.core_words <= a.texts
     assert same > 5
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_what_shares_too_little_has_no_word_in_the_place_of_another(seed: int) -> None:
+def test_what_shares_too_little_has_no_word_in_the_place_of_another(
+    pairs: list[tuple[Note, Note]],
+) -> None:
     passed = 0
-    for a, b in pairs(seed, 300):
+    for a, b in pairs:
         if changes._renamed(a, b):
             continue
         passed += 1

@@ -1,5 +1,6 @@
 """What is written can be read back, and a file is never more or less than its blocks."""
 
+import string
 from datetime import UTC, datetime
 
 import pytest
@@ -23,8 +24,12 @@ PIECES = [
     "name: n", "description: d", "kind: pattern", "metadata:", "  type: user", "- ", "'",
     "facts: [[",
 ]  # fmt: skip
-ANY_TEXT = st.characters(exclude_categories=()) | st.sampled_from(PIECES)
-TEXTS = st.lists(ANY_TEXT, max_size=25).map("".join)
+# A text is drawn at once, which is ten times as quick as its pieces one by one: signs that nobody
+# uses stand for the pieces until then.
+SIGNS = {0xF0000 + nth: piece for nth, piece in enumerate(PIECES)}
+TEXTS = st.text(st.characters(exclude_categories=()), max_size=25) | st.text(
+    "".join(map(chr, SIGNS)) + string.printable, max_size=25
+).map(lambda text: text.translate(SIGNS))
 WORDS = st.from_regex(r"[a-z][a-z-]{0,8}", fullmatch=True)
 IDS = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9:._/#-]{0,20}", fullmatch=True)
 TIMES = st.datetimes(datetime(1970, 1, 2), datetime(2100, 1, 1)).map(
@@ -218,7 +223,7 @@ def test_lessons_are_read_back(many: list[Lesson]) -> None:
 
 HOSTILE = [
     "---\n" * 100_000,
-    "---\ntype: a\n" * 50_000,
+    "---\ntype: a\n" * 25_000,
     "---\ntype: a\n" + "k: v\n" * 200_000,
     "---\ntype: a\ntags: [" + "x," * 500_000,
     "---\ntype: a\ntags: [" + " " * 1_000_000,
@@ -228,7 +233,7 @@ HOSTILE = [
     "---\ntype: a\n---\n" + "**Why:**\n" * 100_000,
     "---" + " " * 1_000_000 + "\ntype: a\n",
     "---\ntype: a\n---\n" + "\\" * 1_000_000,
-    "---\ntype: a\nsummary: s\n---\n\n" * 50_000,
+    "---\ntype: a\nsummary: s\n---\n\n" * 20_000,
     "- [" * 300_000,
     "- [t] **decision** [" + " " * 1_000_000,
     "- [t] **decision** []: x <!-- ijfw " + "a" * 1_000_000 + " -->",
@@ -237,7 +242,7 @@ HOSTILE = [
     '- [t] **decision** []: x <!-- ijfw a="' + "\\" * 1_000_000 + " -->",
     "- [2026-05-01] **write** " + "run=x " * 200_000,
     "- [2026-05-01] **write** run=" + "x" * 1_000_000,
-    "<!-- ijfw addendum id=a kind=b -->\n" * 30_000,
+    "<!-- ijfw addendum id=a kind=b -->\n" * 15_000,
     "<!-- ijfw addendum id=" + "a --> " * 200_000,
     "---\nname: n\n" + "  folded\n" * 100_000,
     "---\nname: n\nfacts: [" + "[a, " * 200_000 + "\n---\n",

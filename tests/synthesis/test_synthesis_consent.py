@@ -16,7 +16,7 @@ from ijfw_tests.models.desk import CLAUDE, OLLAMA, Desk, fixed, wish
 from ijfw_tests.models.server import Server
 
 ALONE = ("unshare", "-rn")
-TRACE = ("strace", "-f", "-qq", "-e", "trace=connect,sendto,socket", "-o")
+TRACE = ("strace", "-f", "-qq", "--seccomp-bpf", "-e", "trace=connect,sendto,socket", "-o")
 
 
 def _works(*line: str) -> bool:
