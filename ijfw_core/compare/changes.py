@@ -98,7 +98,7 @@ def _opposite(a: Note, b: Note, shared: frozenset[str], others: frozenset[str]) 
     """The notes use words that exclude each other of the same thing; `others` are those of `b`."""
     for word in a.texts & opposite_words() if others else ():
         for other in others:
-            if not exclude(word, other):
+            if not exclude(word, other) or _two_places(a, b, {word, other}):
                 continue
             if word in b.texts:
                 found = cover(shared, a, b) >= COVER and any(
@@ -124,6 +124,14 @@ def _two_things(a: Note, b: Note) -> bool:
     same = noun.text == noun_b.text and bool(noun.stem)
     counts = not words()["stop"].isdisjoint((head.text, other.text))
     return same and not counts and a.all_stems - {head.stem} != b.all_stems - {other.stem}
+
+
+def _two_places(a: Note, b: Note, pair: set[str]) -> bool:
+    """Whether what differs is more than the environment: "60 in staging", "600 in production"."""
+    numbers = {
+        w.text for n in (a, b) for w in n.plain if w.number and w.text not in a.texts & b.texts
+    }
+    return bool(numbers) and pair <= words()["environments"]
 
 
 def _says(part: Part, word: str, shared: frozenset[str]) -> bool:
@@ -185,7 +193,8 @@ def _left(note: Note, place: int) -> str:
 
 def _rest(note: Note, shared: frozenset[str]) -> set[str]:
     """Content that only this note has, without words that tie, announce a change, or say enough."""
-    light = slight_words() | (words()["enough"] if len(shared) > 1 else frozenset())
+    light = slight_words() | words()["measures"]
+    light = light | words()["enough"] if len(shared) > 1 else light
     return {w.stem for w in note.plain if w.stem and not w.number and w.text not in light} - shared
 
 

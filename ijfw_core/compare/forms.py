@@ -184,7 +184,7 @@ def _counted(lower: str) -> tuple[str, ...]:
         if "/" in lower:
             return head, "per", tail
         numeral = head[0].isdecimal() or head in words()["numbers"]
-        if tail in ("am", "pm") or (numeral and tail in units_of()):
+        if tail in ("am", "pm") or (numeral and tail.isalpha()):
             return head, tail
     return ()
 

@@ -271,22 +271,40 @@ def _longer(a: Note, b: Note) -> str:
 def _displaced(a: Note, b: Note) -> str:
     """The new note says what took the place of something in the old one, or that it is gone."""
     table = words_of("frame")
-    if table["replaces"].isdisjoint(b.texts) and table["gone"].isdisjoint(b.texts):
+    if (table["replaces"] | table["gone"] | {"instead"}).isdisjoint(b.texts):
         return ""
     for clause in _clauses(b):
-        content = [(n, w) for n, w in enumerate(clause) if w.stem and not w.number]
-        for n, word in enumerate(clause[:-1]):
-            if word.text not in table["replaces"]:
-                continue
-            new = [w.stem for m, w in content if m < n]
-            old = next((w for m, w in content if m > n), None)
-            after = clause[clause.index(old) + 1 :][:1] if old else []
-            shared = old and a.stems & b.stems - {old.stem}
-            if old and shared and new and old.stem in a.stems and not a.stems & set(new):
-                return "" if after and after[0].text == "with" else f"{old.text} is replaced"
+        for n in range(len(clause) - 1):
+            old = [w for w in _exchanged(a, clause, n) if w.stem in a.stems]
+            if old and _is_over(a, b, old[0]):
+                return f"{old[0].text} is replaced"
         last = clause[-1].text
-        what = [w.stem for _, w in content if w.text not in table["gone"]]
+        what = [w.stem for w in clause if w.stem and not w.number and w.text not in table["gone"]]
         named = last in table["gone"] and len(what) == 1 and what[0] in a.stems - {a.lead}
         if named and a.stems & b.stems - set(what):
             return f"{clause[0].text} is gone"
     return ""
+
+
+def _exchanged(a: Note, clause: list[Word], place: int) -> list[Word]:
+    """What something else takes the place of, by the word there: "replaces", "instead of"."""
+    word, after = clause[place], clause[place + 1]
+    before, behind = (
+        [w for w in side if w.stem and not w.number]
+        for side in (clause[:place], clause[place + 1 :])
+    )
+    if word.text == "instead" and after.text == "of":
+        return behind[:1]
+    if word.text not in words_of("frame")["replaces"] or not before or not behind:
+        return []
+    if after.text == "by":
+        return before
+    end = clause.index(behind[0]) + 1
+    goes_on = end < len(clause) and clause[end].text == "with"  # "the importer replaces X with Y"
+    return [] if goes_on or any(w.stem in a.stems for w in before) else behind[:1]
+
+
+def _is_over(a: Note, b: Note, old: Word) -> bool:
+    """Whether the old note speaks of the same besides, and did not deny it already."""
+    shared = a.stems & b.stems - {old.stem}
+    return bool(shared) and not any(p.denied and old.stem in p.stems for p in a.parts)

@@ -321,14 +321,17 @@ def _words(tokens: list[str], lower: list[str]) -> list[Word]:
     return found
 
 
+_NO_LITTLE_WORDS = {"May": "may-month", "US": "usa"}  # the month, the country
+
+
 def _word(token: str, following: str, first: bool) -> Word:
     """A word as it is compared; of what follows it, only a unit counts."""
     lower = token.lower()
     value, unit = number_of(lower, following)
     if value:
         return Word(value + unit, value + unit, False, first, value, unit)
-    if token == "May" and not first:
-        lower = "may-month"
+    if token in _NO_LITTLE_WORDS and not (first and token == "May"):
+        lower = _NO_LITTLE_WORDS[token]
     name = _is_name(token, first)
     exact = name and any(c in "._/:@#" or c.isdigit() for c in token)  # MAX_CONN is no MAX_CONNS
     bare = lower.removesuffix("'s")

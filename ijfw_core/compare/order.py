@@ -29,7 +29,7 @@ def turned(a: Note, b: Note) -> str:
     "Ruff (the linter)", "Linter: Ruff"; "" where they may not."""
     if len(a.stems) < 2 or not _sequence().isdisjoint(a.texts):
         return ""
-    first, second = _halved(a), _halved(b)
+    first, second = halved(a), halved(b)
     if not first or not second or first.halves != second.halves[::-1]:
         return ""
     joints = {first.joint, second.joint}
@@ -41,7 +41,7 @@ def turned(a: Note, b: Note) -> str:
     return "the same two halves" if definite or joints != {"is"} else ""
 
 
-class _Halved(NamedTuple):
+class Halved(NamedTuple):
     """A note of two halves, of which one names the other."""
 
     joint: str
@@ -52,7 +52,7 @@ class _Halved(NamedTuple):
 _JOINTS = {":": ":", "(": "(", "–": "–", "—": "–", "is": "is", "are": "is"}
 
 
-def _halved(note: Note) -> _Halved | None:
+def halved(note: Note) -> Halved | None:
     """The two halves around the one joint of a note; None where it has none, or several."""
     found = [word for word in note.words if word.text not in (")", "\n")]
     while found and found[-1].text in ".!":
@@ -66,7 +66,7 @@ def _halved(note: Note) -> _Halved | None:
     first, second = (tuple([w.text for w in side if w.text not in light]) for side in sides)
     definite = [bool(side) and side[0].text in ("the", "our", "my") for side in sides]
     joint = _JOINTS[found[places[0]].text]
-    return _Halved(joint, (first, second), (definite[0], definite[1]))
+    return Halved(joint, (first, second), (definite[0], definite[1]))
 
 
 class _Listed(NamedTuple):

@@ -12,6 +12,7 @@ from ijfw_core.compare.changes import change, cover
 from ijfw_core.compare.frames import reframed
 from ijfw_core.compare.note import POINT, Note, Word
 from ijfw_core.compare.order import reordered, turned
+from ijfw_core.compare.recast import recast
 from ijfw_core.compare.slips import heard, is_typo, shortened
 from ijfw_core.compare.slots import MAX_WORDS, opcodes
 from ijfw_core.compare.tables import light_words, opposites, words
@@ -133,6 +134,7 @@ def _slip(a: Note, b: Note) -> str:
             and j - i == m - k
             and all(map(is_typo, x[i:j], y[k:m]))
             and not code & {w.text for w in [*x[i:j], *y[k:m]]}
+            and x[i - 1].text != "called"
         ):
             typos += j - i
         elif op != "replace" and all(map(_is_harmless, [*x[i:j], *y[k:m]])):
@@ -219,8 +221,8 @@ def _other_name(a: Note, b: Note) -> str:
         coded = x.raw in a.code and y.raw in b.code
         if not x.stem and x.text in table["open"]:
             continue  # "they want", "the user wants"
-        told = plural or abs(len(x.raw) - len(y.raw)) >= SHORTER
-        if coded or (told and x.text not in table["named"] and not named.isdisjoint(around)):
+        told = x.text not in table["named"] if plural else abs(len(x.raw) - len(y.raw)) >= SHORTER
+        if coded or (told and not named.isdisjoint(around)):
             return f"{x.raw} is now {y.raw}"
     return ""
 
@@ -248,8 +250,12 @@ def _is_harmless(word: Word) -> bool:
 
 def _resemblance(a: Note, b: Note) -> Verdict:
     shared = a.stems & b.stems
-    if len(shared) >= 2 and cover(shared, a, b) >= NEAR_COVER:
-        return Verdict("near", "same subject: " + ", ".join(sorted(shared)[:4]))
+    if shared and cover(shared, a, b) >= NEAR_COVER:
+        told = recast(a, b)
+        if told:
+            return Verdict("update", told)
+        if len(shared) > 1:
+            return Verdict("near", "same subject: " + ", ".join(sorted(shared)[:4]))
     if a.stems and a.stems == b.stems:
         return Verdict("near", "same words in another order")
     if _spelled_apart(a, b):

@@ -9,7 +9,7 @@ _UMLAUT = "\u0308"
 _RING = "\u030a"  # "få" is not "fa"
 _KANA, _HAN = r"\u3040-\u30ff", r"\u3400-\u4dbf\u4e00-\u9fff"
 _GLUED = re.compile(rf"(?<=[A-Za-z0-9%])(?=[{_KANA}{_HAN}\uac00-\ud7af])")
-_COUNTRY = re.compile(r"\bthe (?:US|us)\b")
+_COUNTRY = re.compile(r"\b([Tt]he) us\b")
 _DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
 _POWERS = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
 # Of two signs or more: one alone is part of many words.
@@ -46,8 +46,8 @@ def folded(text: str) -> str:
 
 def written(text: str) -> str:
     """A text in one form of its script, numbers apart from CJK signs, "the US" no pronoun."""
-    if "the US" in text or "the us" in text:
-        text = _COUNTRY.sub("the USA", text)
+    if "he us " in text:
+        text = _COUNTRY.sub(r"\1 US", text)
     if text.isascii():
         return text
     text = _NUMERAL.sub(_value, _PLEASE.sub("", folded(text)))

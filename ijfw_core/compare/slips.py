@@ -82,7 +82,8 @@ def _slipped(short: str, long: str) -> bool:
         return len(long) == len(short) + 1 and (long.endswith(_TAILS) or long[-1] == short[-1])
     rest, other = short[start:], long[start:]
     if len(short) < len(long):
-        return rest == other[1:]
+        umlaut = other[0] == "e" and long[start - 1] in "aou"  # "schon" is not "schoen"
+        return rest == other[1:] and not umlaut
     if rest[:2] == other[1::-1] and rest[2:] == other[2:]:
         return True
     vowels = {rest[0], other[0]} <= set("aeiou")

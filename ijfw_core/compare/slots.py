@@ -44,6 +44,8 @@ def slot(
     gone, come, start, end = slots[0]
     old, new = content(gone), content(_head(come))
     most = SLOT + 1 if _of_use(x[:start], x[end:]) else 1
+    if len(new) == 1 and not new[0].name and _is_part(come, new[0]):
+        return ""  # "pytest", "fixtures from conftest.py"
     if not _alike(old, new, most) or not _same_lead(gone, come) or _done(old, come):
         return ""
     before = [w for w in x[:start] if w.text not in words()["articles"]][-1:]
@@ -123,6 +125,12 @@ def content(found: list[Word]) -> list[Word]:
     return [w for w in found if w.stem and (w.name or w.text not in light)]
 
 
+def _is_part(come: list[Word], new: Word) -> bool:
+    """Whether a new value is told by what it belongs to or comes from."""
+    place = come.index(new) + 1
+    return place + 1 < len(come) and come[place].text in ("from", "of")
+
+
 def _head(found: list[Word]) -> list[Word]:
     """The value at the start of a changed stretch, without what is said of it afterwards."""
     stop, taken = words()["stop"], list[Word]()
@@ -140,30 +148,46 @@ def _may_change(before: list[Word], after: list[Word], gone: list[Word]) -> bool
         return True  # "only admins may", "lists drafts first": one thing at a time
     if before and after and after[0].text == "as":
         return True  # "nano as editor": one has the role
-    if not after and all(w.text in table["tie"] for w in before):
+    bare = not after and all(w.text in table["tie"] for w in before)
+    if bare or _is_duty(before):
         return False  # "use pytest" says nothing of what for
     if not any(w.stem or w.text in table["tie"] for w in before):
-        # The subject changed: another fact, unless the rest names a role that one thing has.
-        first, second = ([w.text for w in after[:2]] + ["", ""])[:2]
-        if first in words()["roles"]:
-            return second in ("the", "our", "all", "every") or first in ("approve", "own", "lead")
-        if first not in ("is", "are"):
-            return False
-        return second in ("the", "our", "used", "a", "an")
+        return _has_role(after)
     if not _ends(before, after) and not _is_label(before, after, named=gone[0].name):
         return _is_means(before, after, gone)
-    if not table["several"].isdisjoint(w.text for w in before):
-        return False
-    if before and before[-1].name and not gone[0].name:
+    if before[-1].name and not gone[0].name:
         return False  # the second half of a compound: "Go files", "Go code"
+    return not _is_many(before, gone)
+
+
+def _has_role(after: list[Word]) -> bool:
+    """Whether behind a changed subject stands a role that one thing has."""
+    first, second = ([w.text for w in after[:2]] + ["", ""])[:2]
+    if first in words()["roles"]:
+        return second in ("the", "our", "all", "every") or first in ("approve", "own", "lead")
+    which = ("the", "our", "used", "a", "an", "responsible", "accountable")
+    return first in ("is", "are") and second in which
+
+
+def _is_many(before: list[Word], gone: list[Word]) -> bool:
+    """Whether one may do to many things what these words say is done to a value."""
+    table = words()
     lead = [w.text for w in before if w.text not in table["filler"]]
     verb, runs = lead[-1] if lead else "", set(lead[-2:-1])
     if verb == "own" and len(lead) > 1:
         verb = lead[-2]
     if lead[-2:] == ["run", "make"] or (lead[-1:] == ["run"] and runs & table["runners"]):
-        return False  # "CI runs ruff": it may run more
+        return True  # "CI runs ruff": it may run more
     inner = {w.text for w in gone if not w.name}
-    return verb not in table["open"] and not inner & table["open"]
+    several = not table["several"].isdisjoint(w.text for w in before)
+    return several or verb in table["open"] or bool(inner & table["open"])
+
+
+def _is_duty(before: list[Word]) -> bool:
+    """Whether a verb stands for another behind "must" or "may not": one may have many duties."""
+    last = [w.text for w in before[-2:]]
+    modal = last[-1:] == ["must"] or (last[-1:] == ["not"] and last[0] != "is")
+    return modal or (bool(last) and last[-1] in ("may", "can", "should", "shall", "never"))
 
 
 def _ends(before: list[Word], after: list[Word]) -> bool:

@@ -16,7 +16,7 @@ _LOCAL = (
 )
 _DAY = rf"(?:{_ISO}|{_LOCAL})"
 _SAID = (
-    r"(?:(?:last )?(?:noted|added|recorded|seen|updated|edited|created|written|decided|agreed"
+    r"(?i:(?:last )?(?:noted|added|recorded|seen|updated|edited|created|written|decided|agreed"
     r"|learned|confirmed|verified|checked|reviewed|as of|date:|on):?(?: on)? )?"
 )
 _BULLET = re.compile(
