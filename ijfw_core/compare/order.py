@@ -20,6 +20,9 @@ def reordered(a: Note, b: Note) -> str:
     first, second = _listed(a), _listed(b)
     if first and first == second:
         return "same list in another order"
+    pairs, others = _paired(a), _paired(b)
+    if pairs and pairs == others:
+        return "same pairs in another order"
     stated, told = _stated(a), _stated(b)
     return "same sentences in another order" if stated and stated == told else ""
 
@@ -152,6 +155,18 @@ def _ends_in_copula(note: Note, last: Word) -> bool:
 def _heads(after: list[Word]) -> bool:
     """Whether a list goes on with a word that may belong to its last item alone."""
     return bool(after) and bool(after[0].stem)
+
+
+def _paired(note: Note) -> tuple[str, list[str]] | None:
+    """The verb and the sorted halves of "use A for X and B for Y"; None for another note."""
+    texts = [word.text for word in note.words if word.text not in ("the", "a", ".")]
+    if texts.count("and") != 1 or "," in texts or not 0 < texts.index("and") < len(texts) - 1:
+        return None
+    place = texts.index("and")
+    halves = texts[1:place], texts[place + 1 :]
+    ties = [[text for text in half if text in ("for", "in", "on", "with")] for half in halves]
+    same = ties[0] == ties[1] and len(ties[0]) == 1 and len(halves[0]) == len(halves[1])
+    return (texts[0], sorted(map(" ".join, halves))) if same else None
 
 
 def _stated(note: Note) -> list[str]:

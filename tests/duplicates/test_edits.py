@@ -8,7 +8,8 @@ import pytest
 from ijfw_core.compare import compare
 
 FILES = [
-    Path(__file__).with_name(name) for name in ("edits.toml", "varied.toml", "varied_second.toml")
+    Path(__file__).with_name("edits.toml"),
+    *sorted(Path(__file__).parent.glob("varied*.toml")),
 ]
 GROUPS = [
     (group, kind, pairs)
