@@ -42,6 +42,7 @@ _CODE = re.compile(
     r"([A-Z][A-Za-z]*(?:_[A-Z\d]+)*)\b(?! [a-z])|"
     r"(?:\b[Ee]rror|\bERROR|\bFATAL|due to|failed):? ([A-Z]+(?:_[A-Z\d]+)+)(?=[:,\s]|$)"
 )
+_QUALIFIED = re.compile(r"\b(?:[A-Za-z_]\w*(?:\.|::))+(?:[Ee]rror|Exception)(?=: |\)|$)")
 _CODE_FIELD = re.compile(r"\bcode: '([A-Z_\d]*[A-Z][A-Z_\d]*)'")
 _STACK = re.compile(r"\n {4}at ")
 _LEVEL = {"failed": 0, "likely": 1, "always": 2}
@@ -324,8 +325,10 @@ def _signature(hit: _Hit, text: str) -> str:
         told = literal(hit.line[lead(hit.line) :]) or next(
             (name for phrase, name in rule.phrases if phrase in hit.line), rule.signature
         )
-    if told not in ("", "Error", "Exception"):
+    if told not in ("", "Error", "Exception", "error"):
         return told
+    if named := _QUALIFIED.search(hit.line):  # the module tells whose error it is
+        return named.group()
     end = hit.match.end()
     return derive(hit.line, text[end : end + AROUND], told)
 
