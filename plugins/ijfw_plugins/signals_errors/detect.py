@@ -39,11 +39,11 @@ _CODE = re.compile(
     r"(?:[\[(]|• )([a-z][a-z\d]+(?:[-_][a-z\d]+)*)[\])]?$|^[a-z]{3,12}\[([a-z][a-z_-]+)\]:|"
     r": ([A-Z][a-z]+(?:[A-Z][a-z]+)+)$|"
     r"(?:\b[Cc]ode|\b[Rr]eason|\b[Ss]tatus)(?:\"?: ?\"?| ?= ?\"?)"
-    r"([A-Z][A-Za-z]*(?:_[A-Z\d]+)*)\b(?! [a-z])|"
+    r"([A-Z][A-Za-z]*(?:_[A-Z\d]+)*)\b(?! (?!desc\b)[a-z])|"
     r"(?:\b[Ee]rror|\bERROR|\bFATAL|due to|failed):? ([A-Z]+(?:_[A-Z\d]+)+)(?=[:,\s]|$)"
 )
 _QUALIFIED = re.compile(r"\b(?:[A-Za-z_]\w*(?:\.|::))+(?:[Ee]rror|Exception)(?=: |\)|$)")
-_CODE_FIELD = re.compile(r"\bcode: '([A-Z_\d]*[A-Z][A-Z_\d]*)'")
+_CODE_FIELD = re.compile(r"\bcode: '([A-Z_\d]*[A-Z][A-Z_\d]*|\d{5})'")
 _STACK = re.compile(r"\n {4}at ")
 _LEVEL = {"failed": 0, "likely": 1, "always": 2}
 
