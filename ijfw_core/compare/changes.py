@@ -128,10 +128,11 @@ def _two_things(a: Note, b: Note) -> bool:
 
 def _two_places(a: Note, b: Note, pair: set[str]) -> bool:
     """Whether what differs is more than the environment: "60 in staging", "600 in production"."""
-    numbers = {
-        w.text for n in (a, b) for w in n.plain if w.number and w.text not in a.texts & b.texts
-    }
-    return bool(numbers) and pair <= words()["environments"]
+    if not pair <= words()["environments"]:
+        return False
+    return (
+        not {w.text for n in (a, b) for w in n.plain if w.stem in a.all_stems ^ b.all_stems} <= pair
+    )
 
 
 def _says(part: Part, word: str, shared: frozenset[str]) -> bool:
@@ -236,9 +237,12 @@ def _over(a: Note, b: Note) -> str:
     if len(b.stems.intersection(said)) < max(2, COVER * len(said)):
         return ""
     before = ("was", "were", "been", "we")
+    last = ""  # what is said to be over
     for first, second in pairwise(b.plain):
         told = f"{first.text} {second.text}"
-        ends = told in table["ends"] or (first.text in before and second.raw in table["over"])
+        ended = first.text in before and second.raw in table["over"]
+        ends = told in table["ends"] or (ended and (last in a.stems or first.text == "we"))
+        last = first.stem or last
         if told == "back on" or (ends and said[-1] in b.stems):
             return f"says {told}"
     return ""

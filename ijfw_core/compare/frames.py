@@ -294,7 +294,9 @@ def _exchanged(a: Note, clause: list[Word], place: int) -> list[Word]:
         for side in (clause[:place], clause[place + 1 :])
     )
     if word.text == "instead" and after.text == "of":
-        return behind[:1]
+        kept = {w.stem for w in before}  # "npm ci instead of npm install"
+        most = 2 * len(a.stems & {w.stem for w in before + behind}) >= len(a.stems)
+        return [w for w in behind[:1] if most and w.stem not in kept]
     if word.text not in words_of("frame")["replaces"] or not before or not behind:
         return []
     if after.text == "by":

@@ -67,6 +67,8 @@ def halved(note: Note) -> Halved | None:
     light = light_words()
     sides = found[: places[0]], found[places[0] + 1 :]
     first, second = (tuple([w.text for w in side if w.text not in light]) for side in sides)
+    if any(side and side[0].text in words()["leading"] for side in sides):
+        return None  # "is in the wiki" names nothing
     definite = [bool(side) and side[0].text in ("the", "our", "my") for side in sides]
     joint = _JOINTS[found[places[0]].text]
     return Halved(joint, (first, second), (definite[0], definite[1]))

@@ -33,10 +33,20 @@ def _half(a: Note, b: Note) -> str:
     for side in (0, 1):
         named = x.definite[side] or y.definite[1 - side] or (x.joint == ":" and not side)
         old, new = x.halves[1 - side], y.halves[side]
-        sizes = 0 < len(old) <= VALUE and 0 < len(new) <= VALUE
-        if named and sizes and x.halves[side] == y.halves[1 - side] and old != new:
+        same = x.halves[side] == y.halves[1 - side] and old != new
+        if named and same and _is_value(old) and _is_value(new) and _counts(old) == _counts(new):
             return f"{' '.join(old)} is now {' '.join(new)}"
     return ""
+
+
+def _is_value(found: tuple[str, ...]) -> bool:
+    """Whether a half is a name of something: no denial, and not what is done with it."""
+    done = found[:1] != () and (found[0].endswith("ed") or found[0] in words()["participles"])
+    return 0 < len(found) <= VALUE and not done and words()["negators"].isdisjoint(found)
+
+
+def _counts(found: tuple[str, ...]) -> bool:
+    return any(text[0].isdecimal() for text in found)
 
 
 class _Hands(NamedTuple):
@@ -84,9 +94,12 @@ def _name(a: Note, b: Note) -> str:
     (old, *more), (new, *others) = ([*_alone(x, y), None] for x, y in ((a, b), (b, a)))
     if not old or not new or len(more) > 1 or len(others) > 1 or not (old.name and new.name):
         return ""
-    if len(_stems(a.plain) & _stems(b.plain)) < KEPT or _is_apart(a, old) or _is_apart(b, new):
+    if len(_stems(a.plain) & _stems(b.plain)) < KEPT:
         return ""
-    return f"{old.text} is now {new.text}"
+    leads = [_lead(note, word) for note, word in ((a, old), (b, new))]
+    means = {"through", "with", "by", "use", "do", "done"}
+    same = leads[0] == leads[1] or means.issuperset(leads)
+    return f"{old.text} is now {new.text}" if same and all(leads) else ""
 
 
 def _alone(note: Note, other: Note) -> list[Word]:
@@ -94,11 +107,14 @@ def _alone(note: Note, other: Note) -> list[Word]:
     return [word for word in content(note.plain) if word.text not in other.texts]
 
 
-def _is_apart(note: Note, word: Word) -> bool:
-    """Whether a name says of what a note speaks, or where it holds, or is one of many."""
-    place = note.plain.index(word)
-    before = note.plain[place - 1].text if place else ""
-    if note.strict[0] is word or before in ("in", "on", "for", "at", "under", "to"):
-        return True
-    table = words()
-    return before in table["open"] or before in table["several"] or before in ("run", "and", "or")
+def _lead(note: Note, word: Word) -> str:
+    """The word that leads to a name; "" where the name says of what a note speaks, or where it
+    holds, or is one of many."""
+    table, place = words(), note.plain.index(word)
+    before = [
+        w.text for w in note.plain[:place] if w.text not in table["articles"] | {"the", "a", "an"}
+    ]
+    lead = before[-1] if before else ""
+    many = lead in table["open"] or lead in table["several"] or lead in ("run", "and", "or")
+    where = lead in ("in", "on", "for", "at", "under", "to")
+    return "" if many or where or note.strict[0] is word else lead
