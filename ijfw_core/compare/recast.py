@@ -97,7 +97,7 @@ def _name(a: Note, b: Note) -> str:
     if len(_stems(a.plain) & _stems(b.plain)) < KEPT:
         return ""
     leads = [_lead(note, word) for note, word in ((a, old), (b, new))]
-    means = {"through", "with", "by", "use", "do", "done"}
+    means = {"through", "with", "by", "using", "use", "done"}
     same = leads[0] == leads[1] or means.issuperset(leads)
     return f"{old.text} is now {new.text}" if same and all(leads) else ""
 

@@ -128,7 +128,8 @@ def content(found: list[Word]) -> list[Word]:
 def _is_part(come: list[Word], new: Word) -> bool:
     """Whether a new value is told by what it belongs to or comes from."""
     place = come.index(new) + 1
-    return place + 1 < len(come) and come[place].text in ("from", "of")
+    led = place + 1 < len(come) and come[place].text in words()["prepositions"] | {"from", "of"}
+    return led or (place + 1 < len(come) and come[place].text == "a")
 
 
 def _head(found: list[Word]) -> list[Word]:
