@@ -66,8 +66,17 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     pattern: str
     facts: tuple[tuple[str, str, str], ...]
+    words: tuple[str, ...]  # in lower case; whatever fits the pattern holds one of them
     examples: tuple[str, ...] = ()
     counter: tuple[str, ...] = ()
+
+
+class _Ready(NamedTuple):
+    """A rule that was compiled."""
+
+    words: frozenset[str]
+    pattern: re.Pattern[str]
+    facts: tuple[tuple[str, str, str], ...]
 
 
 class _Words(NamedTuple):
@@ -104,11 +113,26 @@ def table() -> Table:
 
 
 @cache
-def _compiled() -> tuple[tuple[re.Pattern[str], tuple[tuple[str, str, str], ...]], ...]:
+def _compiled() -> tuple[tuple[str, ...], tuple[_Ready, ...]]:
+    """The words of all rules, and the rules."""
     rules = table()
+    ready = [
+        _Ready(words_of(one, rules), re.compile(pattern_of(one, rules), re.I), one.facts)
+        for one in rules.rule
+    ]
+    return tuple(sorted({word for one in ready for word in one.words})), tuple(ready)
+
+
+def words_of(rule: Rule, rules: Table) -> frozenset[str]:
+    """The words of a rule, of which a clause that it fits holds at least one."""
+    named = rules.attributes if "{attribute}" in rule.words else ()
+    return frozenset((*rule.words, *named)) - {"{attribute}"}
+
+
+def pattern_of(rule: Rule, rules: Table) -> str:
+    """The pattern of a rule with its macros filled in."""
     attribute = "|".join(map(re.escape, sorted(rules.attributes, key=len, reverse=True)))
-    macros = {**_MACROS, "attribute": f"(?:{attribute})"}
-    return tuple((re.compile(_filled(one.pattern, macros), re.I), one.facts) for one in rules.rule)
+    return _filled(rule.pattern, {**_MACROS, "attribute": f"(?:{attribute})"})
 
 
 def _filled(pattern: str, macros: Mapping[str, str]) -> str:
@@ -137,7 +161,13 @@ def _clauses(summary: str, content: str) -> Iterator[str]:
 
 
 def _stated(clause: str) -> list[Fact]:
-    for pattern, templates in _compiled():
+    words, rules = _compiled()
+    lower = clause.lower()
+    held = {word for word in words if word in lower}
+    plain = clause.isascii()  # else another letter may count as one of these, as "K" of kelvin
+    for gate, pattern, templates in rules:
+        if plain and gate.isdisjoint(held):
+            continue
         match = pattern.fullmatch(clause)
         if match is None:
             continue
