@@ -1,5 +1,6 @@
 """Puts the server together and runs it."""
 
+import gc
 import os
 
 from ijfw_core.mcp.loop import Jobs, Json, Loop, Wire, private_stdio
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
 REST_SECONDS = 0.02  # between two pieces of work that nobody waits for
 KEEP_SECONDS = 3.0  # without a call, after which there is time to write what the next server reads
+GARBAGE = 50_000  # objects that may come before cycles are looked for: not within most calls
 ROOTS_SECONDS = 2.0  # that a client gets to say which folders it works in
 
 
@@ -107,6 +109,7 @@ def serve(*, third_party: bool = True) -> None:
         os.chdir("/")  # Python code that looks for the working folder must find one
     if os.isatty(0):
         os.write(2, b"ijfw mcp speaks the Model Context Protocol on stdin; end with Ctrl-C\n")
+    gc.set_threshold(GARBAGE)
     read, write = private_stdio()
     Server(read, write, third_party=third_party).run()
     raise SystemExit(0)
