@@ -19,8 +19,9 @@ import msgspec
 from ijfw_core.author import modules, probes
 from ijfw_core.errors import NotFoundError, UsageError
 from ijfw_core.loading import fields, loader, selection
-from ijfw_core.loading.hooks import SPECS, Plugin
+from ijfw_core.loading.hooks import SPECS
 from ijfw_core.loading.loader import Found
+from ijfw_core.loading.plugin import Plugin
 
 IMPORT_MS = 30  # of CPU: above it, ten plugins are felt at each start of an agent's session
 RUNS = 3  # of the import; the fastest counts

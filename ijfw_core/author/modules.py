@@ -7,8 +7,8 @@ from typing import Any
 
 from ijfw_core.loading import loader
 from ijfw_core.loading.config import Config
-from ijfw_core.loading.hooks import Plugin
 from ijfw_core.loading.loader import Broken, Found
+from ijfw_core.loading.plugin import Plugin
 from ijfw_core.loading.settings import Plugins
 
 

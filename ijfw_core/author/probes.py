@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from ijfw_core.author import samples
 from ijfw_core.author.samples import Alone
 from ijfw_core.loading import boundary, guard
-from ijfw_core.loading.hooks import SECONDS, SPECS, Plugin, wanted
+from ijfw_core.loading.hooks import SECONDS, SPECS
+from ijfw_core.loading.plugin import Plugin, wanted
 from ijfw_hookspecs import AgentEvent, Context, Hit, Query, Reply, Request, Tier
 
 Faults = Iterator[str]

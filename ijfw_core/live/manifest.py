@@ -17,8 +17,9 @@ from ijfw_core.loading import config as configuration
 from ijfw_core.loading import guard, loader
 from ijfw_core.loading.config import Config
 from ijfw_core.loading.guarded import GuardedAdapter
-from ijfw_core.loading.hooks import Hooks, Plugin
+from ijfw_core.loading.hooks import Hooks
 from ijfw_core.loading.loader import Broken, Found
+from ijfw_core.loading.plugin import Plugin
 from ijfw_core.loading.settings import ESSENTIAL
 from ijfw_core.storage import files
 from ijfw_core.text import wrap_memory

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
-from inspect import Parameter, signature
+from inspect import signature
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -19,6 +19,8 @@ import pluggy
 from ijfw_core.errors import StoreClosedError, WithheldError
 from ijfw_core.loading import boundary, closing, guard
 from ijfw_core.loading.guarded import GuardedAdapter, GuardedStore
+from ijfw_core.loading.plugin import Plugin, for_plugin, wanted
+from ijfw_core.loading.redactors import Redactors
 from ijfw_hookspecs import (
     PROJECT,
     Candidate,
@@ -49,16 +51,6 @@ SECONDS = {
     "search": guard.INDEX_SECONDS,
     "embed": guard.STORE_SECONDS,  # the first call loads a model
 }
-
-
-class Plugin(NamedTuple):
-    """A plugin that was loaded and found sound."""
-
-    name: str
-    distribution: str
-    builtin: bool
-    functions: Mapping[str, Callable[..., Any]]  # hook -> the plugin's own function
-    settings: Any = None
 
 
 class Answer(NamedTuple):
@@ -94,11 +86,7 @@ class Hooks:
         self._seen: set[tuple[str, str, str]] = set()
         self._notifying = False
         self._adapters: list[PlatformAdapter] | None = None
-        self._takes = {
-            plugin.name: wanted(plugin.functions["redact"], ("text", "context"))
-            for plugin in plugins
-            if "redact" in plugin.functions
-        }
+        self._redacts = Redactors(plugins, self._isolated, join=not trace)
         self._manager = pluggy.PluginManager(PROJECT)
         self._manager.add_hookspecs(hookspecs)
         self._register(plugins, order or {})
@@ -118,45 +106,20 @@ class Hooks:
 
     def redact(self, text: str, context: Context) -> list[Span]:
         """The spans of all redactors, unmerged. Raises WithheldError where one failed."""
-        self._redactors()
+        self._check_redactors()
         return [item for answer in self._all("redact", context, text=text) for item in answer.value]
 
     def redact_each(self, texts: Sequence[str], context: Context) -> list[list[Span]]:
-        """As `redact` for each text; a plugin is asked for all of them behind one guard, with the
-        environment as it is now."""
-        found: list[list[Span]] = [[] for _ in texts]
+        """As `redact` for each text, with few calls and the environment as it is now."""
+        self._check_redactors()
         context = _blanked("redact", context)
-        context = msgspec.structs.replace(context, env=dict(context.env))
-        for plugin in self._redactors():
-            for spans, more in zip(found, self._redacted_each(plugin, texts, context), strict=True):
-                spans += more
-        return found
+        return self._redacts.each(texts, msgspec.structs.replace(context, env=dict(context.env)))
 
-    def _redactors(self) -> list[Plugin]:
+    def _check_redactors(self) -> None:
         for name, reason in self.closed.items():
             raise WithheldError(closing.message(name, reason))
-        found = [plugin for plugin in self.plugins.values() if "redact" in plugin.functions]
-        if not found:
+        if not self._redacts.plugins:
             raise WithheldError("Nothing is kept, because no redactor is loaded.")
-        return found
-
-    def _redacted_each(
-        self, plugin: Plugin, texts: Sequence[str], context: Context
-    ) -> Iterable[list[Span]]:
-        function = plugin.functions["redact"]
-        positional, keywords = self._takes[plugin.name]
-        given: dict[str, Any] = {"context": _for_plugin(plugin, context, guard.REDACT_SECONDS)}
-
-        def ask() -> list[list[Span]]:
-            answers = []
-            for given["text"] in texts:
-                values = [given[name] for name in positional]
-                answer = function(*values, **{name: given[name] for name in keywords})
-                answers.append(boundary.check("redact", answer, given) or [])
-            return answers
-
-        answers: list[list[Span]] = self._isolated(plugin, "redact", ask, (context,))
-        return answers
 
     def synthesize(self, request: Request, context: Context) -> tuple[str, list[Candidate]]:
         """(plugin, candidates) of the first that answers; ("", []) where none does."""
@@ -259,7 +222,7 @@ class Hooks:
         def call(*values: Any) -> Answer | None:
             given = dict(zip(names, values, strict=True))
             if "context" in given:
-                given["context"] = _for_plugin(plugin, given["context"], seconds)
+                given["context"] = for_plugin(plugin, given["context"], seconds)
 
             def ask() -> Any:
                 answer = function(
@@ -320,7 +283,7 @@ class Hooks:
 
     def _guarded_pass(self, plugin: Plugin, item: DreamPass, context: Context) -> DreamPass:
         def run(given: Context) -> list[Any]:
-            inner = _for_plugin(plugin, _blanked("dream_pass", given), guard.PASS_SECONDS)
+            inner = for_plugin(plugin, _blanked("dream_pass", given), guard.PASS_SECONDS)
             try:
                 return guard.run(
                     lambda: boundary.changes(item.run(inner)), guard.PASS_SECONDS, quote=True
@@ -358,17 +321,6 @@ class Hooks:
         return kept
 
 
-def wanted(
-    function: Callable[..., Any], names: Sequence[str]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The arguments of a hook that a function takes: by position only, and by name."""
-    parameters = signature(function).parameters
-    positional = tuple(n for n, p in parameters.items() if p.kind is Parameter.POSITIONAL_ONLY)
-    named = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-    keywords = tuple(n for n, p in parameters.items() if p.kind in named and n in names)
-    return tuple(n for n in positional if n in names), keywords
-
-
 def _blanked(hook: str, context: Context) -> Context:
     """The context without raw text, for every hook but `on_signal`."""
     if hook == "on_signal":
@@ -376,13 +328,6 @@ def _blanked(hook: str, context: Context) -> Context:
     env = context.env if hook == "redact" else {}
     models = context.models if hook == "synthesize" else None
     return msgspec.structs.replace(context, history=(), signals=(), env=env, models=models)
-
-
-def _for_plugin(plugin: Plugin, context: Context, seconds: float) -> Context:
-    """The context with the plugin's own settings and the time it has."""
-    limit = time.monotonic() + seconds
-    deadline = min(context.deadline, limit) if context.deadline else limit
-    return msgspec.structs.replace(context, settings=plugin.settings, deadline=deadline)
 
 
 def _size(value: Any) -> str:

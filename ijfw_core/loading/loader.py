@@ -13,7 +13,8 @@ import pluggy
 
 from ijfw_core.loading import guard
 from ijfw_core.loading.config import Config, did_you_mean
-from ijfw_core.loading.hooks import SPECS, Hooks, Plugin
+from ijfw_core.loading.hooks import SPECS, Hooks
+from ijfw_core.loading.plugin import Plugin
 from ijfw_core.loading.settings import ESSENTIAL, STANDBY
 from ijfw_hookspecs import PROJECT, Notice
 from ijfw_hookspecs import hooks as hookspecs

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from ijfw_core.author import modules, probes, samples
 from ijfw_core.author.samples import Alone
 from ijfw_core.loading import boundary
-from ijfw_core.loading.hooks import Plugin
+from ijfw_core.loading.plugin import Plugin
 from ijfw_core.testing.project import IjfwProject
 from ijfw_hookspecs import AgentEvent, Candidate, Change, Entry, Signal, Span
 

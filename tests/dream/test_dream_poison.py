@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from ijfw_core.dream import engine
-from ijfw_core.loading.hooks import Hooks, Plugin
+from ijfw_core.loading.hooks import Hooks
+from ijfw_core.loading.plugin import Plugin
 from ijfw_core.pipeline import worker
 from ijfw_core.pipeline.listen import key_digest, signal_id
 from ijfw_core.project import Project, open_project

@@ -10,7 +10,8 @@ import pytest
 from ijfw_core.errors import StoreClosedError, WithheldError
 from ijfw_core.loading import guard
 from ijfw_core.loading import hooks as facade
-from ijfw_core.loading.hooks import Hooks, Plugin
+from ijfw_core.loading.hooks import Hooks
+from ijfw_core.loading.plugin import Plugin
 from ijfw_hookspecs import (
     AgentEvent,
     Candidate,

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from ijfw_core.loading.config import Config
-from ijfw_core.loading.hooks import Plugin
 from ijfw_core.loading.loader import Broken, Found, load_one
+from ijfw_core.loading.plugin import Plugin
 from ijfw_hookspecs import hookimpl
 
 Load = Callable[..., Plugin | Broken]

@@ -14,7 +14,8 @@ from msgspec.structs import replace
 from ijfw_core import service
 from ijfw_core.errors import NotFoundError, UsageError
 from ijfw_core.grammar import journal
-from ijfw_core.loading.hooks import Hooks, Plugin
+from ijfw_core.loading.hooks import Hooks
+from ijfw_core.loading.plugin import Plugin
 from ijfw_core.project import Project
 from ijfw_core.recall import search as recall
 from ijfw_core.recall import transfer

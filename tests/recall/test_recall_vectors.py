@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ijfw_core.loading.hooks import Hooks, Plugin
+from ijfw_core.loading.hooks import Hooks
+from ijfw_core.loading.plugin import Plugin
 from ijfw_core.project import Project
 from ijfw_core.recall import search as recall
 from ijfw_core.recall import vectors

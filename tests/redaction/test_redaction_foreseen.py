@@ -1,15 +1,19 @@
 """Texts that are looked at together are redacted as if each had been looked at alone."""
 
 import os
+import random
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
 from ijfw_core.errors import WithheldError
-from ijfw_core.loading.hooks import Hooks, Plugin
+from ijfw_core.loading.hooks import Hooks
+from ijfw_core.loading.plugin import Plugin
+from ijfw_core.loading.redactors import BETWEEN
 from ijfw_core.pipeline.redaction import WITHHELD, Redactor
 from ijfw_hookspecs import Context, Span
 from ijfw_plugins import redact_known_values, redact_pii, redact_secrets
@@ -18,13 +22,14 @@ from ijfw_tests.secrets.cases import Case
 CONTEXT = Context(project="/p", session="s", now=datetime.now(UTC), memory=None)  # type: ignore[arg-type]
 
 
-def hooks(**redactors: Callable[..., Any]) -> Hooks:
-    return Hooks([Plugin(name, "ijfw", True, {"redact": one}) for name, one in redactors.items()])
+def hooks(*, builtin: bool = False, **redactors: Callable[..., Any]) -> Hooks:
+    items = redactors.items()
+    return Hooks([Plugin(name, "ijfw", builtin, {"redact": one}) for name, one in items])
 
 
 def built_in() -> Hooks:
     modules = {"secrets": redact_secrets, "pii": redact_pii, "known": redact_known_values}
-    return hooks(**{name: module.redact for name, module in modules.items()})
+    return hooks(builtin=True, **{name: module.redact for name, module in modules.items()})
 
 
 def test_the_labelled_texts(make_cases: Callable[..., list[Case]]) -> None:
@@ -37,6 +42,48 @@ def test_the_labelled_texts(make_cases: Callable[..., list[Case]]) -> None:
     assert found == [alone.text(text) for text in texts]
     assert together.counts == alone.counts
     assert sum(alone.counts.values()) > 50
+
+
+def test_what_is_found_in_a_text_is_found_among_others(
+    make_cases: Callable[..., list[Case]],
+) -> None:
+    """A text that is looked at below and above others is as surely told to hold something."""
+    redacts = built_in()
+    every = [case.text for case in make_cases("open") if len(case.text) < 4000]
+    alone = {text: bool(redacts.redact(text, CONTEXT)) for text in every}
+    clean = [text for text, found in alone.items() if not found]
+    assert len(clean) > 50
+    chance = random.Random(7)
+    for text in [text for text, found in alone.items() if found][:600]:
+        around = chance.sample(clean, 3)
+        for place in (0, 1, 3):
+            some = [*around[:place], text, *around[place:]]
+            assert redacts.redact(BETWEEN.join(some), CONTEXT), text
+            assert redacts.redact_each(some, CONTEXT)[place], text
+
+
+def test_rules_of_the_user_see_each_text_by_itself() -> None:
+    """They may look for the ends of a text."""
+    seen: list[str] = []
+
+    class Config(Struct, frozen=True):
+        rules: tuple[str, ...] = ()
+
+    def redact(text: str) -> Sequence[Span]:
+        seen.append(text)
+        return []
+
+    def looked_at(*settings: Any) -> int:
+        seen.clear()
+        found = [
+            Plugin(str(n), "ijfw", True, {"redact": redact}, one) for n, one in enumerate(settings)
+        ]
+        assert Hooks(found).redact_each(["one text", "another"], CONTEXT) == [[], []]
+        return len(seen)
+
+    assert looked_at(None) == looked_at(Config()) == 1
+    assert looked_at(Config(("mine.toml",))) == 2
+    assert looked_at(Config(("mine.toml",)), Config()) == 3
 
 
 def test_a_redactor_is_asked_once_for_a_text_that_is_clean() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ijfw_core.loading.hooks import Hooks, Plugin
+from ijfw_core.loading.hooks import Hooks
+from ijfw_core.loading.plugin import Plugin
 from ijfw_core.project import Project, open_project
 from ijfw_core.storage.writer import Run
 from ijfw_core.text import derived_id
