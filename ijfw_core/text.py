@@ -16,6 +16,7 @@ MARK_CLOSE = "</ijfw-memory>"
 CUT = " […]"  # the visible mark of a cap
 
 _ULID = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS = [one + other for one in _ULID for other in _ULID]  # of 10 bits
 _ORDINARY = 64  # characters; a longer "word" is data, and is not kept
 _WORD = re.compile(r"[^\W_]+(?:[._'’+#/-][^\W_]+)*[+#]*", re.UNICODE)
 _PART = re.compile(r"[a-z]+|[A-Z]+(?![a-z])|[A-Z][a-z]+|[0-9]+")
@@ -64,7 +65,7 @@ def derived_id(moment: datetime, *parts: str) -> str:
 
 def _ulid(moment: datetime, rest: int) -> str:
     number = (int(moment.timestamp() * 1000) & (1 << 48) - 1) << 80 | rest
-    return "".join(_ULID[number >> shift & 31] for shift in range(125, -1, -5))
+    return "".join([_PAIRS[number >> shift & 1023] for shift in range(120, -1, -10)])
 
 
 def slug(text: str) -> str:
@@ -196,9 +197,8 @@ def utc(moment: datetime) -> datetime:
 def format_time(moment: datetime) -> str:
     """`2026-05-01T10:00:00Z`, with milliseconds only where there are any."""
     moment = utc(moment)
-    text = f"{moment.year:04}-{moment:%m-%dT%H:%M:%S}"  # %Y does not pad on every system
-    millis = moment.microsecond // 1000
-    return f"{text}.{millis:03}Z" if millis else f"{text}Z"
+    text = moment.isoformat(timespec="milliseconds")[:23]
+    return f"{text.removesuffix('.000')}Z"
 
 
 def parse_time(text: str) -> datetime | None:

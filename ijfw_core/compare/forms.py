@@ -22,6 +22,7 @@ _BRITISH = (
     (re.compile(r"(?<=[a-z]{3})ogue(?=s?\Z)"), "og"),
     (re.compile(r"(?<=[a-z]{3}[aeiou])ll(?=(?:ed|er|ers|ing)\Z)"), "l"),
 )
+_BRITISH_PARTS = ("our", "is", "ys", "ogue", "ll")  # of which each pattern needs one
 # Not from Greek: "promise" and "advise" have no form in z.
 _NATIVE = re.compile(
     r"(?:adv|rev|dev|superv|comprom|exerc|surpr|prom|prec|conc|prem|expert|advert|other|like"
@@ -136,6 +137,9 @@ def parts_of(token: str) -> tuple[str, ...]:
     """A token as words: "case-insensitive" and "isn't" are two words, to meet "case sensitive"
     and "is not"; so is "n'accepte", to meet "accepte", and "30-second", to meet "30 s"."""
     lower = token.lower()
+    if token.isalpha():
+        verb = words()["contractions"].get(lower)
+        return (verb, "not") if verb else (token,)
     if "'" in token:
         if token[1:2] == "'" and token[0] in "nldNLD" and len(token) > 4:
             return (token[2:],)
@@ -193,7 +197,9 @@ def _counted(lower: str) -> tuple[str, ...]:
 def american(word: str, *, name: bool = False) -> str:
     """A word of `BRITISH_FROM` letters or more in American spelling; symmetrical, so that a word
     which has but one spelling may change, too. A name keeps its "ll"."""
-    if len(word) < BRITISH_FROM or _NATIVE.match(word):
+    if len(word) < BRITISH_FROM or not any(part in word for part in _BRITISH_PARTS):
+        return word
+    if _NATIVE.match(word):
         return word
     for pattern, form in _BRITISH[: -1 if name else None]:
         word = pattern.sub(form, word)
@@ -224,6 +230,7 @@ def _in_full(value: str) -> str:
     return str(int(whole + f"{part:0<3}")) if whole.isdecimal() and len(part) <= 3 else value + "k"
 
 
+_LAST = frozenset("degnly")  # letters of the suffixes
 _SUFFIXES = ("ability", "ation", "able", "ible", "ally", "ing", "ed", "ly", "ion", "al")
 
 
@@ -233,7 +240,7 @@ def stem_of(word: str) -> str:
         return "-".join(map(stem_of, word.split("-")))
     if not word.isascii() or not word.isalpha():
         return word
-    for suffix in _SUFFIXES:
+    for suffix in _SUFFIXES if word[-1:] in _LAST else ():
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
             word = word[: -len(suffix)]
             break

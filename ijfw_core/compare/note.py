@@ -4,12 +4,13 @@ import re
 import unicodedata
 from array import array
 from collections.abc import Iterable
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from ijfw_core.compare.asides import parted
 from ijfw_core.compare.forms import BRITISH_FROM, american, formed, number_of, parts_of, stem_of
+from ijfw_core.compare.lazily import cached_property
 from ijfw_core.compare.markup import readable
 from ijfw_core.compare.scripts import written
 from ijfw_core.compare.stamps import unstamped
@@ -89,7 +90,11 @@ class Note:
         self.code = _code(self.spans) if self.spans else _NO_WORDS
         if _MARK.search(text):
             text = _SPACES.sub(" ", _MARKS.sub(" ", text)).strip(" ")
-        tokens = [word for token in _TOKEN.findall(text) for word in _split(token)]
+        tokens = [
+            word
+            for token in _TOKEN.findall(text)
+            for word in (_known_parts(token) if len(token) <= _ORDINARY else (token,))
+        ]
         self.words = _words(*formed(tokens))
 
     @cached_property
@@ -284,10 +289,6 @@ def _code(spans: Iterable[str]) -> frozenset[str]:
 
 
 _known_parts = lru_cache(maxsize=1 << 14)(parts_of)
-
-
-def _split(token: str) -> tuple[str, ...]:
-    return _known_parts(token) if len(token) <= _ORDINARY else (token,)
 
 
 _ONE = ("a", "an")

@@ -105,6 +105,7 @@ class Index:
         self._whole: dict[int, int] = {}  # such a digest -> the last such entry
         self._numbers: dict[int, int] = {}  # of the very object -> its number
         self._notes: dict[int, Note] = {}
+        self._asked: tuple[str, Note] | None = None  # last, which is often stored then
         self._keys: defaultdict[str, list[int]] = defaultdict(list)
         self._sketch = Sketch()
         self._sketched = 0  # entries in it, the first ones
@@ -252,6 +253,7 @@ class Index:
         if again is not None:
             yield self.entries[again], Verdict("duplicate", "same words")
         note, replaced = Note(text), False
+        self._asked = text[:MAX_CHARS], note
         same = [number for key in keys for number in self._keys.get(key, ())][:COMPARED]
         for number in same:
             verdict = judge(self._note(number), note)
@@ -291,7 +293,7 @@ class Index:
             if time.monotonic() >= until:
                 return True
             some = self.entries[self._sketched : self._sketched + SLICE]
-            self._sketch.add(self._sketched, [Note(_text(entry)) for entry in some])
+            self._sketch.add(self._sketched, [self._note_of(_text(entry)) for entry in some])
             self._sketched += len(some)
         return False
 
@@ -311,8 +313,12 @@ class Index:
         if found is None:
             if len(self._notes) >= NOTES:
                 del self._notes[next(iter(self._notes))]
-            found = self._notes[number] = Note(_text(self.entries[number]))
+            found = self._notes[number] = self._note_of(_text(self.entries[number]))
         return found
+
+    def _note_of(self, text: str) -> Note:
+        asked = self._asked
+        return asked[1] if asked is not None and asked[0] == text else Note(text)
 
     def _ranked(self, query: Sequence[str]) -> list[int]:
         """The numbers of the entries to compare, best first."""

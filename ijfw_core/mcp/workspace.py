@@ -1,8 +1,10 @@
 """The project that calls are about: found and opened by the first call, kept up to date after."""
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from ijfw_core.errors import IjfwError, RefusedError
@@ -25,6 +27,7 @@ _SESSIONS = (
 SPARE_SECONDS = 0.005  # at a time; so long a call may have to wait
 SCORES = "score_confidence"
 WARM_BYTES = 300_000  # of memory files; read, they take some 5 MB of the 35 that an idle server has
+_SETTLED = 2_000_000_000  # nanoseconds; file systems tell times no coarser than that
 _MOST_FILES = 10_000  # looked at for changes; beyond that every call reads anew
 
 Stamp = tuple[tuple[str, int, int, int], ...]
@@ -243,16 +246,28 @@ def memory_stamp(place: Roots) -> Stamp | None:
             found.append(_stat(path))
             if len(found) > _MOST_FILES:
                 return None
-    return tuple(sorted(found))
+    return tuple(found)
 
 
 def _markdown(folder: str) -> Iterator[str]:
+    stamp = _stat(folder)
+    # A folder that changed just now may change again without a later time.
+    settled = time.time_ns() - stamp[1] > _SETTLED
+    files, folders = _listed(stamp) if settled else _listed.__wrapped__(stamp)
+    yield from files
+    for inner in folders:
+        yield from _markdown(inner)
+
+
+@lru_cache(maxsize=64)
+def _listed(folder: tuple[str, int, int, int]) -> tuple[list[str], list[str]]:
+    """The memory files and the folders in a folder that changed last at this time."""
     try:
-        children = list(os.scandir(folder))
+        with os.scandir(folder[0]) as found:
+            children = sorted(found, key=lambda child: child.name)
     except OSError:
-        return
-    for child in children:
-        if child.name.endswith(".md"):
-            yield child.path
-        elif child.name not in _NOT_READ and child.is_dir(follow_symlinks=False):
-            yield from _markdown(child.path)
+        return [], []
+    files = [child.path for child in children if child.name.endswith(".md")]
+    rest = [child for child in children if child.name not in _NOT_READ]
+    folders = [c.path for c in rest if c.path not in files and c.is_dir(follow_symlinks=False)]
+    return files, folders

@@ -93,7 +93,7 @@ class Committer:
         if left and left == self._stamp():
             self._carry_out_rest()
             return
-        self._open, self._rest = False, None
+        self._open, self._rest, self._newest = False, None, ((), None)
         self._sweep()
         self._finished = self._finish()
 
@@ -170,7 +170,7 @@ class Committer:
                 self.check_path(record.tier, record.path)
         records = [replace(record, batch=records[0].change) for record in records]
         self._open = True
-        newest = ledger.append(self.roots, records)
+        newest = ledger.append(self.roots, records, self._newest[1])
         if newest != self._newest[1]:
             self._newest = (), None
         at_once, later = self._parted(records)

@@ -75,9 +75,9 @@ def read_tail(path: Path, size: int, base: Path | None = None) -> str:
     `read_text`."""
     try:
         with _parent(path, base, create=False) as (folder, name):
-            fd = _open(folder, name, os.O_RDONLY, path)
+            fd, whole = _open(folder, name, os.O_RDONLY, path)
             try:
-                start = max(0, os.fstat(fd).st_size - size)
+                start = max(0, whole - size)
                 data = os.pread(fd, size, start)
             finally:
                 os.close(fd)
@@ -90,9 +90,9 @@ def ends_torn(path: Path, base: Path | None = None) -> bool:
     """Whether a file has bytes and does not end with a line feed."""
     try:
         with _parent(path, base, create=False) as (folder, name):
-            fd = _open(folder, name, os.O_RDONLY, path)
+            fd, size = _open(folder, name, os.O_RDONLY, path)
             try:
-                return _torn(fd, os.fstat(fd).st_size)
+                return _torn(fd, size)
             finally:
                 os.close(fd)
     except FileNotFoundError:
@@ -109,7 +109,7 @@ def append(path: Path, text: str, base: Path | None = None, *, durable: bool = T
     """
     data = _encoded(text)
     with _parent(path, base, create=True) as (folder, name):
-        fd, size = _open_end(folder, name, path)
+        fd, size = _open(folder, name, os.O_RDWR | os.O_APPEND | os.O_CREAT, path)
         try:
             _append(fd, size, data, path, durable=durable or size == 0)
             if size == 0:
@@ -124,7 +124,7 @@ def sync(path: Path, base: Path | None = None) -> None:
     """Bring what was appended to a file to the disk; one that is gone needs nothing."""
     try:
         with _parent(path, base, create=False) as (folder, name):
-            fd = _open(folder, name, os.O_RDONLY, path)
+            fd, _ = _open(folder, name, os.O_RDONLY, path)
             try:
                 os.fsync(fd)
             finally:
@@ -194,7 +194,7 @@ def lock(path: Path, wait: float = LOCK_WAIT, base: Path | None = None) -> Itera
     deadline = time.monotonic() + wait
     with _parent(path, base, create=True) as (folder, name):
         while True:
-            fd = _open(folder, name, os.O_RDWR | os.O_CREAT, path)
+            fd, _ = _open(folder, name, os.O_RDWR | os.O_CREAT, path)
             try:
                 _flock(fd, deadline, path)
                 if _same_file(folder, name, fd):
@@ -255,8 +255,8 @@ def _parent(path: Path, base: Path | None, *, create: bool) -> Iterator[tuple[in
     if not whole.startswith(above) or ".." in parts or not parts[-1]:
         raise RefusedError(f"{path} is outside {base}")
     held = _held.folders if base is _held.base or base == _held.base else None
-    if held is not None and parts[:-1] in held:
-        yield held[parts[:-1]], parts[-1]
+    if held is not None:
+        yield _held_folder(held, parts[:-1], path, base, create=create), parts[-1]
         return
     fd = _base(base, create=create)
     try:
@@ -264,11 +264,29 @@ def _parent(path: Path, base: Path | None, *, create: bool) -> Iterator[tuple[in
             inner = _enter(fd, part, path, create=create)
             os.close(fd)
             fd = inner
-        if held is not None:
-            held[parts[:-1]] = os.dup(fd)
         yield fd, parts[-1]
     finally:
         os.close(fd)
+
+
+def _held_folder(
+    held: dict[tuple[str, ...], int],
+    parts: tuple[str, ...],
+    path: Path,
+    base: Path,
+    *,
+    create: bool,
+) -> int:
+    """A folder below the base of those that are held, opened from the nearest of them."""
+    found = held.get(parts)
+    if found is None:
+        if parts:
+            above = _held_folder(held, parts[:-1], path, base, create=create)
+            found = _enter(above, parts[-1], path, create=create)
+        else:
+            found = _base(base, create=create)
+        held[parts] = found
+    return found
 
 
 def _base(base: Path, *, create: bool) -> int:
@@ -317,17 +335,14 @@ def _refusing(path: Path, opened: Callable[[], int]) -> int:
         raise
 
 
-def _open(folder: int, name: str, flags: int, path: Path) -> int:
+def _open(folder: int, name: str, flags: int, path: Path) -> tuple[int, int]:
+    """A descriptor of a plain file, and its size in bytes."""
     fd = _refusing(path, lambda: os.open(name, flags | _SAFE, 0o600, dir_fd=folder))
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
+    state = os.fstat(fd)
+    if not stat.S_ISREG(state.st_mode):
         os.close(fd)
         raise RefusedError(f"{path} is not a plain file")
-    return fd
-
-
-def _open_end(folder: int, name: str, path: Path) -> tuple[int, int]:
-    fd = _open(folder, name, os.O_RDWR | os.O_APPEND | os.O_CREAT, path)
-    return fd, os.fstat(fd).st_size
+    return fd, state.st_size
 
 
 def _append(fd: int, size: int, data: bytes, path: Path, *, durable: bool) -> None:
@@ -392,8 +407,8 @@ def _read(folder: int, name: str, path: Path) -> str:
 
 
 def _read_bytes(folder: int, name: str, path: Path) -> bytes:
-    fd = _open(folder, name, os.O_RDONLY, path)
+    fd, size = _open(folder, name, os.O_RDONLY, path)
     with os.fdopen(fd, "rb", buffering=0) as file:
-        if os.fstat(fd).st_size > MAX_BYTES:
+        if size > MAX_BYTES:
             raise OSError(errno.EFBIG, "larger than 64 MiB", str(path))
         return file.readall()

@@ -14,6 +14,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -83,21 +84,30 @@ def short(text: str | None) -> str:
     return "" if text is None else digest(text, 6)
 
 
-def append(roots: Roots, records: Sequence[Record]) -> Path:
-    """Add records, durable on return; the file they are in. Call it under the lock. Raises
-    OSError."""
-    folder = roots.memory / FOLDER
-    months = [name for name in _names(folder) if name.endswith(".jsonl")]
-    name = max([*months, records[0].at.strftime("%Y-%m.jsonl")], key=_order)
-    if months and months[-1] == name and (folder / name).lstat().st_size > PART_BYTES:
-        name = _next_part(name)
-    path, base = folder / name, roots.folder.parent
-    lines = "".join(msgspec.json.encode(_armour(r)).decode() + "\n" for r in records)
+def append(roots: Roots, records: Sequence[Record], last: Path | None = None) -> Path:
+    """Add records, durable on return; the file they are in. Call it under the lock, with `last` the
+    file that the last record is in, where that is known. Raises OSError."""
+    if last is None or last.suffix != ".jsonl":
+        months = [path for path in _months(roots) if path.suffix == ".jsonl"]
+        last = months[-1] if months else None
+    path = _next(roots, last, records[0].at.strftime("%Y-%m.jsonl"))
+    base = roots.folder.parent
+    lines = "".join([msgspec.json.encode(_armour(r)).decode() + "\n" for r in records])
     shared = "".join(r.change + "\n" for r in records if r.tier == "global")
     if shared:
         files.append(roots.home / "memory" / GLOBAL_CHANGES, shared, roots.home)
     files.append(path, lines, base)
     return path
+
+
+def _next(roots: Roots, last: Path | None, month: str) -> Path:
+    """The file that the next record belongs in."""
+    if last is None or _order(last.name) < _order(month):
+        return roots.memory / FOLDER / month
+    with suppress(FileNotFoundError):
+        if os.lstat(last).st_size > PART_BYTES:
+            return last.with_name(_next_part(last.name))
+    return last
 
 
 def read(roots: Roots) -> list[Record]:

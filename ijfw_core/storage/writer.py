@@ -215,6 +215,7 @@ class Writer(Committer):
         group = new_id(at)
         main = next((edit for edit in edits if edit.entry_id == entry_id), edits[0])
         staged = entry is not None and entry.tier == "staged" and change.op == "create"
+        stem = slug(entry.summary) if entry else ""
         for nth, edit in enumerate(edits):
             record = Record(
                 v=1,
@@ -234,7 +235,7 @@ class Writer(Committer):
                 before=edit.before,
                 after=edit.after,
                 anchor=edit.anchor,
-                slug=slug(entry.summary) if entry else "",
+                slug=stem,
                 key=extra.get("key", ""),
                 confidence=change.confidence,
                 plugin=change.plugin,
@@ -371,7 +372,7 @@ def asked(change: Change) -> list[str]:
 
 def looked_at(block: str | None) -> str:
     """What of a planned block the redactor is asked about."""
-    return _MACHINE.sub(r"\1\2", block or "")
+    return _MACHINE.sub(lambda found: found[1] + found[2], block or "")
 
 
 def _texts(entry: Entry) -> list[str]:

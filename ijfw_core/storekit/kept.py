@@ -159,7 +159,8 @@ def _changed(known: Kept, key: Key, data: bytes) -> Kept | None:
     if places is None:
         return None
     rows = [*known.rows[:first], *fresh, *known.rows[last + 1 :]]
-    found = entries_of(rows)
+    before = len(known.entries) - len(entries_of(known.rows[first:]))
+    found = known.entries[:before] + entries_of(rows[first:])
     sizes = [len(raw.encode("utf-8", "surrogateescape")) for raw in raws]
     middle = [start + end for end in accumulate(sizes)]
     rest = [end + moved for end in ends[last + 1 :]]

@@ -63,7 +63,7 @@ class Files:
 
     def base(self, tier: Tier) -> Path:
         """The folder that paths of a tier are relative to."""
-        return {"team": self.team, "global": self.shared}.get(tier, self.memory)
+        return self.team if tier == "team" else self.shared if tier == "global" else self.memory
 
     def paths(self, tier: Tier) -> list[str]:
         """The files of a tier, by name."""
@@ -114,6 +114,9 @@ class Files:
 
     def is_empty(self, tier: Tier, path: str) -> bool:
         """Whether a file has no text, or cannot be read."""
+        known = self.kept(tier, path)
+        if known is not None:
+            return not known.data
         handle = _open(self.base(tier), path)
         if handle is None:
             return True
@@ -163,7 +166,7 @@ class Files:
         if known is None or known.stamp is None or grammar not in (None, known.grammar):
             return None
         try:
-            state = os.lstat(self.base(tier) / path)
+            state = os.lstat(f"{self.base(tier)}/{path}")
         except (OSError, ValueError):
             return None
         return known if known.stamp == _stamp(state) else None

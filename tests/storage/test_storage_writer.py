@@ -132,8 +132,8 @@ def test_a_save_of_the_same_block_after_the_ledger_line_stays(
     writer.apply(RUN, [create("e1", "old")])
     record = ledger.append
 
-    def then_save(place: Roots, records: Sequence[ledger.Record]) -> None:
-        record(place, records)
+    def then_save(place: Roots, records: Sequence[ledger.Record], last: Path | None) -> None:
+        record(place, records, last)
         (roots.memory / "knowledge.md").write_text(block("e1", "old (mine)"))
 
     monkeypatch.setattr(ledger, "append", then_save)
