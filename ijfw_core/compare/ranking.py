@@ -15,7 +15,7 @@ from ijfw_core.compare import Verdict, body
 from ijfw_core.compare.note import MAX_CHARS, Note
 from ijfw_core.compare.packing import NOTHING, Saved, cut, packed, unpacked
 from ijfw_core.compare.rule import judge, repeats
-from ijfw_core.compare.sketch import Sketch
+from ijfw_core.compare.sketch import Sketch, bits
 from ijfw_core.text import tokens
 from ijfw_hookspecs import Entry
 
@@ -265,7 +265,7 @@ class Index:
             yield self.entries[number], verdict
         likely = self._likely(note)
         known: dict[int, Verdict] = {}
-        for number in _bits(likely, COMPARED):
+        for number in bits(likely, COMPARED):
             known[number] = judge(self._note(number), note)
             if known[number].verdict != "new":
                 break
@@ -388,18 +388,6 @@ _NONE: dict[int, int] = {}
 def _text(entry: Entry) -> str:
     """The part of an entry that is compared."""
     return body(entry.summary, entry.content)[:MAX_CHARS]
-
-
-def _bits(number: int, most: int) -> list[int]:
-    """The places of the bits that are set in a number, [] where it has more of them than `most` or
-    is negative."""
-    if number < 0 or number.bit_count() > most:
-        return []
-    found = []
-    while number:
-        found.append((number & -number).bit_length() - 1)
-        number &= number - 1
-    return found
 
 
 def _repeated(words: Sequence[int]) -> dict[int, int]:

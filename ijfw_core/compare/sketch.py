@@ -3,10 +3,12 @@
 Of each entry the words and runs of four characters are noted in bit maps, one bit an entry: a
 question adds up some hundred maps. An entry that shares too little for every way in which the rule
 finds one note to repeat, replace or resemble another is left out; whatever is left is compared in
-full. Two words with one map only make an entry look more alike, so nothing is missed.
+full. Two words with one map only make an entry look more alike, so nothing is missed. Of the
+few that seem to share enough content words these words themselves are counted.
 """
 
 import sys
+from array import array
 from collections.abc import Iterable, Sequence
 
 from ijfw_core.compare.note import Note, runs_of_four
@@ -16,6 +18,7 @@ MAPS = 4096  # of words, and as many of runs
 SPREAD = 2_654_435_761  # over the maps
 FEWEST = 4  # content words; with fewer any one of them decides
 SIZES = (4, 8, 12, 16, 24, 32, 48, 64)  # content words from which an entry has to share more
+COUNTED = 200  # entries of which the words themselves are counted for one note
 STRICT = 0.375  # half of the words are different ones, and one in eight may be another
 
 
@@ -29,9 +32,10 @@ class Sketch:
         self._odd = 0  # entries of which the maps say too little
         self._covered = 0
         self._exact: set[int] = set()  # digests of whole notes
+        self._stems: list[tuple[int, array[int]]] = []  # content words of an entry, and hashes
 
     def add(self, first: int, notes: Sequence[Note]) -> None:
-        """Note the entries with these numbers, counted from `first`."""
+        """Note the entries with the next numbers, `first` and so on."""
         words: dict[int, int] = {}
         runs: dict[int, int] = {}
         for nth, note in enumerate(notes):
@@ -41,6 +45,7 @@ class Sketch:
             for place in {(run * SPREAD >> 18) % MAPS for run in note.fours}:
                 runs[place] = runs.get(place, 0) | bit
             self._exact.update(_digests(note))
+            self._stems.append((len(note.stems), array("I", _hashes(note))))
             for at, size in enumerate(SIZES):
                 if len(note.stems) >= size:
                     self._sizes[at] |= bit << first
@@ -56,15 +61,29 @@ class Sketch:
         if _is_odd(note) or not self._exact.isdisjoint(_digests(note)):
             return None
         stems = _Counts([self._words[place] for place in _places(note.all_stems)])
-        found = self._odd
+        found = 0
         for at, size in enumerate(SIZES):
             larger = self._sizes[at + 1] if at + 1 < len(SIZES) else 0
             found |= self._sizes[at] & ~larger & stems.at_least(_shared(size, len(note.stems)))
+        found = self._really(found & self._covered, note) | self._odd
         texts = _Counts([self._words[place] for place in _places(map(_marked, note.texts))])
         found |= texts.at_least(max(int(STRICT * (len(note.strict) - 2) - 1), 1))
         starts, maps = _starts(note), self._runs
         runs = _Counts([maps[(start * SPREAD >> 18) % MAPS] for start in starts])
         return (found | runs.at_least(_least(len(note.shingles), len(starts)))) & self._covered
+
+    def _really(self, found: int, note: Note) -> int:
+        """Those of some entries that share as many content words with a note as they need to."""
+        numbers = bits(found, COUNTED)
+        if not numbers:
+            return found
+        wanted, size = set(_hashes(note)), len(note.stems)
+        kept = 0
+        for number in numbers:
+            held, hashes = self._stems[number]
+            if len(wanted.intersection(hashes)) >= _shared(held, size):
+                kept |= 1 << number
+        return kept
 
 
 class _Counts:
@@ -100,6 +119,18 @@ class _Counts:
         return more | same
 
 
+def bits(number: int, most: int) -> list[int]:
+    """The places of the bits that are set in a number, [] where it has more of them than `most` or
+    is negative."""
+    if number < 0 or number.bit_count() > most:
+        return []
+    found = []
+    while number:
+        found.append((number & -number).bit_length() - 1)
+        number &= number - 1
+    return found
+
+
 def _is_odd(note: Note) -> bool:
     """Whether a note is too short, or says the same words too often, for its counts to tell."""
     strict = note.strict_texts
@@ -129,6 +160,11 @@ def _least(shingles: int, starts: int) -> int:
 
 def _above(number: float) -> int:
     return -int(-number // 1)
+
+
+def _hashes(note: Note) -> list[int]:
+    """Of its content words and numbers; two of one hash only make notes look more alike."""
+    return [hash(stem) & 0xFFFFFFFF for stem in note.all_stems]
 
 
 def _starts(note: Note) -> set[int]:
