@@ -3,7 +3,6 @@
 Built once in time linear in the texts; a question then visits a bounded number of entries.
 """
 
-import heapq
 import math
 from collections import defaultdict
 from collections.abc import Iterable
@@ -47,7 +46,9 @@ class Pool:
             for number in self._postings[word][-room:]:
                 weights[number] += weight
             visited += min(size, room)
-        ranked = heapq.nlargest(LOOKED_AT, weights, key=lambda number: (weights[number], number))
+        least = sorted(weights.values(), reverse=True)[LOOKED_AT - 1 :][:1] or [0.0]
+        pairs = [(weight, number) for number, weight in weights.items() if weight >= least[0]]
+        ranked = [number for _, number in sorted(pairs, reverse=True)[:LOOKED_AT]]
         found = (self._entries[number] for number in ranked if self._enough(query, number))
         return list(islice(found, limit))
 
