@@ -11,11 +11,13 @@ from datetime import datetime
 from itertools import islice
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ijfw_core.storage import diffs, files
 from ijfw_core.storage.blocks import MismatchError
 from ijfw_core.storage.commit import Cuts, now
 from ijfw_core.storage.ledger import Record
+from ijfw_core.storage.records import is_append
 from ijfw_core.storage.roots import Roots
 from ijfw_core.storage.writer import Outcome, Run, Writer, asked, looked_at
 from ijfw_hookspecs import Change, Edit, Receipt, Store
@@ -55,6 +57,7 @@ class BatchWriter(Writer):
     ) -> None:
         super().__init__(place, store, redact, clock, foresee)
         self._tells = tells
+        self._growing: dict[tuple[str, str], bool] = {}  # `appended` of the present batch
         self.diffs: list[str] = []
 
     def apply_all(self, run: Run, changes: Iterable[Change]) -> list[Outcome]:
@@ -76,6 +79,7 @@ class BatchWriter(Writer):
     def _some(self, run: Run, changes: Sequence[Change]) -> list[Outcome]:
         """Carry out the first changes, at least one; their outcomes."""
         batch = _Batch({}, [], [], [], set(), {})
+        self._growing = batch.appended
         plans = self._plans(changes)
         edits = [edit for plan in plans if plan is not None for edit in plan.edits]
         self._foretell([looked_at(self._storable(edit).after) for edit in edits])
@@ -85,6 +89,7 @@ class BatchWriter(Writer):
                 return [*done, self._note_external(run, change, plan)]
             if batch.size > MOST_BYTES or not self._join(run, batch, change, plan):
                 break
+        self._growing = {}
         if not batch.outcomes:
             return [self._apply(run, changes[0])]
         return self._write_batch(run, batch)
@@ -161,6 +166,13 @@ class BatchWriter(Writer):
         except MismatchError:
             return [self._apply(run, change) for change in batch.changes]
         return batch.outcomes
+
+    def settled(self, record: Record, cuts: Cuts) -> Record:
+        """As `Committer.settled`; a file that grows in this batch was looked at already."""
+        torn = self._growing.get((record.tier, record.path))
+        if torn is None or (record.tier, record.path) in cuts or not is_append(record):
+            return super().settled(record, cuts)
+        return replace(record, lead="\n") if torn else record
 
     def write(self, records: Sequence[Record]) -> None:
         """As `Committer.write`; keeps what it did as a diff, where it tells."""
