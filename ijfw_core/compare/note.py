@@ -158,6 +158,13 @@ class Note:
         return [t for t in self.strict_texts if t in whole or not t.replace("-", "").isalpha()]
 
     @cached_property
+    def sounds(self) -> str:
+        """Its words, with one for all that sound alike."""
+        alike = words()["homophones"]
+        text = " ".join([alike.get(word.raw, word.text) for word in self.plain])
+        return text.replace("you are ", "your ").replace("they are ", "there ")
+
+    @cached_property
     def owners(self) -> frozenset[str]:
         """Whose things it speaks of: "my", "their"."""
         return frozenset([word.raw for word in self.plain if word.raw in words()["owners"]])

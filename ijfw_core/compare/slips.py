@@ -2,7 +2,7 @@
 
 from ijfw_core.compare.forms import base_of
 from ijfw_core.compare.note import Note, Word
-from ijfw_core.compare.tables import confused, opposites, words
+from ijfw_core.compare.tables import confused, opposites
 
 HEARD = 4  # words that stand in one note alone where one was written for another: "you are", "your"
 LETTERS = 5  # of a name of initials
@@ -43,7 +43,7 @@ def heard(a: Note, b: Note) -> str:
     if len(a.texts ^ b.texts) > HEARD or abs(len(a.plain) - len(b.plain)) > 1:
         return ""
     apart = [w for one, two in ((a, b), (b, a)) for w in one.plain if w.text not in two.texts]
-    if any(w.name or w.raw in a.code | b.code for w in apart) or _sounds(a) != _sounds(b):
+    if any(w.name or w.raw in a.code | b.code for w in apart) or a.sounds != b.sounds:
         return ""
     return "same but for a word that sounds alike"
 
@@ -68,12 +68,6 @@ def _is_initials(short: Word, full: list[Word]) -> bool:
         return False
     found = "".join([word.text[0] for word in full])
     return short.raw.removesuffix("s") in (found, found + "s")
-
-
-def _sounds(note: Note) -> str:
-    alike = words()["homophones"]
-    text = " ".join([alike.get(word.raw, word.text) for word in note.plain])
-    return text.replace("you are ", "your ").replace("they are ", "there ")
 
 
 def _slipped(short: str, long: str) -> bool:

@@ -41,19 +41,18 @@ class Finder:
 
     def block(self, name: str, tiers: tuple[Tier, ...] = LOOKUP) -> Block:
         """The first block of an entry, in the order of the tiers. ValueError where it has none."""
-        found = self.blocks_of(name, tiers)
-        if not found:
-            raise ValueError(f"no entry {name!r} that could be changed")
-        return found[0]
+        for block in self._each(name, tiers):
+            return block
+        raise ValueError(f"no entry {name!r} that could be changed")
 
     def blocks_of(self, name: str, tiers: tuple[Tier, ...] = LOOKUP) -> list[Block]:
         """The blocks of an entry, in the order of the tiers."""
-        return [
-            block
-            for tier in tiers
-            for path in (self.searched(tier, name) if name else ())
-            for block in self.in_file(tier, path, name)
-        ]
+        return list(self._each(name, tiers))
+
+    def _each(self, name: str, tiers: tuple[Tier, ...]) -> Iterator[Block]:
+        for tier in tiers:
+            for path in self.searched(tier, name) if name else ():
+                yield from self.in_file(tier, path, name)
 
     def searched(self, tier: Tier, name: str) -> list[str]:
         """The files of a tier that may hold an entry."""

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from ijfw_tests.store_server import StoreServer
 from ijfw_tests.texts import NOW, Texts
 
 ROUNDS = 25
+SERIES = 50  # stores with no pause between them
 BAR = 1.0  # milliseconds over one fsync
 PAUSE = 0.05  # seconds between two stores; what is done after the answer is over by then
 # What was reached of each kind, as a share of `python -c pass`, with room for a busy machine.
@@ -77,11 +79,12 @@ def memory(count: int) -> tuple[list[Entry], dict[str, Told]]:
             entries[nth * step],
             kind="decision", tier="knowledge", path="knowledge.md", summary=said, content=said,
         )  # fmt: skip
-    new = [made.entry(count + nth, 0) for nth in range(len(names))]
+    new = [made.entry(count + nth, 0) for nth in range(len(names) + SERIES)]
     known = [entries[nth * step + 1] for nth in range(len(names))]
     changed = [limit(name, 300 + nth) for nth, name in enumerate(names)]
     return entries, {
-        "new": Told([(one.summary, one.content) for one in new], "written"),
+        "new": Told([(one.summary, one.content) for one in new[SERIES:]], "written"),
+        "series": Told([(one.summary, one.content) for one in new[:SERIES]], "written"),
         "duplicate": Told([(one.summary, one.content) for one in known], "duplicate"),
         "supersede": Told([(said, said) for said in changed], "superseded"),
     }
@@ -103,10 +106,23 @@ def seconds(work: Callable[[], Any]) -> float:
 def measured(server: StoreServer, file: Path, text: tuple[str, str], outcome: str) -> Round:
     time.sleep(PAUSE)
     store = seconds(lambda: server.store(*text, outcome))
-    with file.open("ab", buffering=0) as log:
-        log.write(text[1].encode() * 3)  # as much as a store adds to the ledger
-        fsync = seconds(lambda: os.fsync(log.fileno()))
+    fsync = appended(file, text)
     return Round(store, fsync, seconds(lambda: subprocess.run([sys.executable, "-c", "pass"])))
+
+
+def appended(file: Path, text: tuple[str, str]) -> float:
+    """Seconds of an fsync of as much as a store adds to the ledger."""
+    with file.open("ab", buffering=0) as log:
+        log.write(text[1].encode() * 3)
+        return seconds(lambda: os.fsync(log.fileno()))
+
+
+def in_a_row(server: StoreServer, file: Path, told: Told) -> tuple[float, float]:
+    """Median milliseconds of a store of many with no pause, where each waits for what was left to
+    be done behind the answer before it, and of an fsync."""
+    stores = [seconds(partial(server.store, *text, told.outcome)) for text in told.texts]
+    fsyncs = [appended(file, text) for text in told.texts]
+    return statistics.median(stores) * 1000, statistics.median(fsyncs) * 1000
 
 
 def first_of_the_next_server(project: Project) -> Round:
@@ -125,6 +141,7 @@ def test_store_in_the_server(tmp_path: Path, count: int) -> None:
         first = seconds(lambda: server.store(*FIRST, "written"))
         print(f"\nthe first store at {count} entries: {first * 1000:.0f} ms")
         time.sleep(1 + SPARE_SECONDS * count / 1000)
+        series = kinds.pop("series")
         for kind, told in kinds.items():
             for text in told.texts[:3]:
                 server.store(*text, told.outcome)
@@ -139,6 +156,11 @@ def test_store_in_the_server(tmp_path: Path, count: int) -> None:
                 f" + {more[len(more) // 2]:.1f} ms (least {more[0]:.1f}; bar {BAR:.0f}),"
                 f" {shares[kind]:.2f}x python -c pass"
             )
+        store, fsync = in_a_row(server, tmp_path / "log", series)
+        print(
+            f"{SERIES} new in a row at {count} entries: {store:.1f} ms each = one fsync"
+            f" + {store - fsync:.1f} ms"
+        )
         print(f"memory at the end: {server.megabytes():.0f} MB")
     again = first_of_the_next_server(project)
     print(f"the first store of the next server: {again.store * 1000:.0f} ms")
