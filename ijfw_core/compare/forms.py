@@ -14,6 +14,15 @@ _SPLITS = (
     re.compile(r"(\d[\d.,]{0,8}|[a-z]{3,6})-([a-z]{1,12})\Z"),  # "30-second", "two-week"
 )
 _MAGNITUDES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
+# In front of a number, "more than" and "above" are "over".
+_THAN = {
+    "below": "under",
+    "above": "over",
+    "less": "under",
+    "fewer": "under",
+    "more": "over",
+    "greater": "over",
+}
 _SHORT = {"'re": "are", "'ll": "will", "'ve": "have", "'m": "am"}
 _BRITISH = (
     (re.compile(r"(?<=[a-z]{3})our(?=(?:s|ed|ing|al|able|ite|ful|less|y|ally)?\Z)"), "or"),
@@ -72,7 +81,7 @@ class _Table:
         for phrase, form in words()["phrases"].items():
             first, *rest = phrase.split()
             self.phrases.setdefault(first, []).append((rest, form.split()))
-        single = frozenset({"one", "once", "all", "per", *_MAGNITUDES})
+        single = frozenset({"one", "once", "all", "per", *_MAGNITUDES, *_THAN})
         self.leads = single | self.phrases.keys()
         # The longest word of each phrase: most notes have none of these.
         self.gates = single | {max(phrase.split(), key=len) for phrase in words()["phrases"]}
@@ -99,6 +108,11 @@ def _phrase(lower: Sequence[str], place: int, before: list[str]) -> tuple[list[s
         unit = lower[place + 2] if place + 2 < len(lower) else ""
         often = after in ("a", "an", "per", "every") and unit in units_of()
         return (["1"], 1) if often else None
+    if word in _THAN:
+        size = 1 + (after in ("than", "then"))
+        number = lower[place + size] if place + size < len(lower) else ""
+        bare = (after in ("than", "then")) == (word not in ("below", "above"))
+        return ([_THAN[word]], size) if bare and number[:1].isdecimal() else None
     if word == "all":
         return _each(lower, place, last)
     for rest, form in _table().phrases.get(word, ()):

@@ -172,7 +172,7 @@ def _is_complement(frame: list[Word]) -> bool:
     if len(frame) < 3 or frame[-1].text not in table["one"]:
         return False
     last, lead = frame[-2], frame[-1].text
-    if lead == "as" or last.text in ("is", "are", "was"):
+    if lead == "as" or last.text in ("is", "are", "was", "live", "sit", "reside"):
         return True
     done = last.raw.endswith("ed") or last.raw in words()["participles"]
     often = last.raw in table["many"] and lead != "from"

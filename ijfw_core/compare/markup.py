@@ -27,6 +27,8 @@ _BITS = re.compile(r"(?<=[\d ][kKMG])b(?=(?:/s|ps)\b)")
 _ROUGHLY = re.compile(r"(?<![\w/~])~ ?(?=\d)")
 _WITH = re.compile(r"(?<![\w/.-])([wW])/(?= )")
 _PERCENT = re.compile(r"(?<=\d) (?=%(?!\w))")
+_COMPARED = re.compile(r"(?<![-=<>])([<>]=?) ?(?=\d(?!\d{3}-))")
+_COMPARISONS = {"<": " under ", ">": " over ", "<=": " at most ", ">=": " at least "}
 _DASH = re.compile(r"(?<=[^\W\d]) -{1,2} (?=[^\W\d])")
 _SPACES = re.compile(r"[ \t]{2,}")
 _EMOJI = "[\u2600-\u27bf\u2b50-\u2b55\U0001f000-\U0001faff\ufe0f\u200d]"
@@ -59,6 +61,8 @@ def readable(text: str) -> str:
         text = _unframed(text)
     if "==" in text:
         text = _LIT.sub(r"\1", text)
+    if "<" in text or ">" in text:
+        text = _COMPARED.sub(lambda found: _COMPARISONS[found[1]], text)
     if " -" in text:
         text = _DASH.sub(" – ", text)
     if "w/" in text or "W/" in text:

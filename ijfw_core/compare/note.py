@@ -265,7 +265,9 @@ def _loose(found: list[Word]) -> list[Word]:
     """Strict words with one for all that say the same between equal words, and no "always" but
     where it is denied or limited."""
     table, kept = words(), list[Word]()
-    for word in found:
+    for word, after in pairwise([*found, POINT]):
+        if word.text == "get" and after.raw.endswith("ed"):
+            continue  # "get deleted" is "are deleted"
         text = table["loose"].get(word.text, word.text)
         before = kept[-1].text if kept else ""
         if text in table["intensifiers"]:

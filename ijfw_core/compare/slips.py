@@ -13,7 +13,19 @@ _ENDINGS = (
     "ance", "ence", "ity", "ities", "sion", "sions", "tion", "tions", "ive", "ory", "ories", "ary",
     "aries", "ure", "ures", "ize", "ized", "ed", "ies", "ness", "ency", "encies", "age", "ages",
 )  # fmt: skip
-_TAILS = ("ment", "tion", "sion", "ness", "ance", "ence", "ship")  # their last letter may be lost
+_TAILS = (
+    "ture",
+    "able",
+    "ible",
+    "ive",
+    "ment",
+    "tion",
+    "sion",
+    "ness",
+    "ance",
+    "ence",
+    "ship",
+)  # their last letter may be lost
 
 
 def is_typo(x: Word, y: Word) -> bool:

@@ -165,7 +165,12 @@ def _has_role(after: list[Word]) -> bool:
     """Whether behind a changed subject stands a role that one thing has."""
     first, second = ([w.text for w in after[:2]] + ["", ""])[:2]
     if first in words()["roles"]:
-        return second in ("the", "our", "all", "every") or first in ("approve", "own", "lead")
+        return second in ("the", "our", "all", "every") or first in (
+            "approve",
+            "own",
+            "lead",
+            "sign",
+        )
     which = ("the", "our", "used", "a", "an", "responsible", "accountable")
     return first in ("is", "are") and second in which
 

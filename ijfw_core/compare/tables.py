@@ -125,7 +125,7 @@ def light_words() -> frozenset[str]:
 def loose_words() -> frozenset[str]:
     """The words that say what others say, or nothing, between equal words."""
     found: frozenset[str] = frozenset(words()["loose"]) | words()["intensifiers"]
-    return found
+    return found | {"get"}
 
 
 @cache
