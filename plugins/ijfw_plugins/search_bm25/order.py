@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import nlargest
 
 from ijfw_core.text import one_line
 from ijfw_hookspecs import Entry, Hit, Query
@@ -69,7 +70,7 @@ def hits(ranker: Ranker, query: Query, over: frozenset[int]) -> list[Hit]:
     if ranker.count >= FEW:
         found = [one for one in found if one.score >= SURE or ranker.coverage(one.n) >= FLOOR]
     best, rest = ranker.load(found[:want]), found[want:]  # of the rest most are not needed
-    more = _hop(ranker, best, rest)
+    more = _hop(ranker, best, rest) + _of_kind(ranker, best, rest, want)
     if query.include_superseded:
         more += _before(ranker, best, rest)
     found = _sorted([*best, *rest, *more], over)
@@ -158,6 +159,20 @@ def _hop(ranker: Ranker, found: Sequence[Found], rest: Sequence[Found]) -> list[
         if one.n in gained:
             one.add("hop", gained.pop(one.n) / 2)
     return _gained(ranker, gained, "hop")
+
+
+def _of_kind(
+    ranker: Ranker, found: Sequence[Found], rest: Sequence[Found], want: int
+) -> list[Found]:
+    """Entries that name something of a kind that the question names; none for a phrase."""
+    if not ranker.question.kinds or ranker.question.phrases:
+        return []
+    gained = dict(ranker.of_kind())
+    for one in (*found, *rest):
+        if one.n in gained:
+            one.add("kind", gained.pop(one.n))
+    most = nlargest(want, gained, key=lambda n: (gained[n], n))
+    return _gained(ranker, {n: gained[n] for n in most}, "kind")
 
 
 def _given(ranker: Ranker, starts: Sequence[Found]) -> dict[str, float]:

@@ -3,11 +3,11 @@
 import math
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 from ijfw_hookspecs import Context, Query
-from ijfw_plugins.search_bm25 import words
+from ijfw_plugins.search_bm25 import kinds, words
 from ijfw_plugins.search_bm25.words import Window
 
 MAX_TERMS = 48  # of a query; a pasted page asks for its rarest words
@@ -15,6 +15,9 @@ DATE_WEIGHT = 0.7  # of a date beside a word: a field of weight .5 did best on c
 ASKING_WEIGHT = 0.5  # of a word that questions are made of, such as "decide" or "current"
 GUESS_WEIGHT = 0.5  # of a longer word that stands in for one that memory does not have
 _GUESSES = 3
+KIND_WEIGHT = 0.3  # of a word that names a kind, for one that belongs to the kind
+COMMON = 400  # entries; a word that more have leads nowhere, nor one that more than a tenth have
+_FEW = 5  # entries that may have it in any memory
 _SHORTEST_GUESS = 4  # characters
 _NEWEST = re.compile(
     r"\b(?:latest|newest|most recent(?:ly)?|current(?:ly)?|right now|nowadays|at the moment"
@@ -43,6 +46,7 @@ class Question(NamedTuple):
     strange: bool  # memory does not have most of the words
     newest: bool
     window: Window | None
+    kinds: tuple[Term, ...] = ()  # what belongs to the kinds that it names, as far as memory has it
 
     def admits(self, number: int) -> bool:
         """Whether an entry passes the filters."""
@@ -63,22 +67,49 @@ def ask(db: sqlite3.Connection, count: int, query: Query, context: Context) -> Q
         heads -= {term for term in heads if term in words.DATED or term.isdigit()}
     wanted |= dict.fromkeys(dates, DATE_WEIGHT)
     terms = _terms(db, count, wanted)
+    of_kind = _of_kinds(db, count, terms)
     return Question(
         terms=tuple(sorted((t for t in terms if t.number), key=lambda t: (t.df, t.text))),
         total=sum(term.weight for term in terms if term.number or term.text in heads),
         phrases=tuple(normal(phrase) for phrase in query.phrases if normal(phrase)),
         allowed=_allowed(db, query),
-        strange=_is_strange(terms, heads),
+        strange=_is_strange(terms, heads, of_kind.keys()),
         newest=query.newest or bool(_NEWEST.search(query.text)),
         window=words.window(query.text, now),
+        kinds=tuple(term for some in of_kind.values() for term in some),
     )
 
 
-def _is_strange(terms: Sequence[Term], heads: set[str]) -> bool:
-    """Whether memory has less than half of the words that say what is asked."""
+def _is_strange(terms: Sequence[Term], heads: set[str], named: Set[str]) -> bool:
+    """Whether memory has less than half of the words that say what is asked, or of their kinds."""
     wanted = heads - words.ASKING
-    said = [bool(term.number) for term in terms if term.text in wanted]
+    said = [bool(term.number) or term.text in named for term in terms if term.text in wanted]
     return 2 * sum(said) < len(said)
+
+
+def most_common(count: int) -> int:
+    """Of how many entries a word may stand in that leads to others."""
+    return min(COMMON, max(count // 10, _FEW))
+
+
+def _of_kinds(db: sqlite3.Connection, count: int, terms: Sequence[Term]) -> dict[str, list[Term]]:
+    """What memory has of the kinds that a question names, by the term that names one.
+
+    The rarer a member, the more it has of the weight: "go" is a verb more often than a language.
+    """
+    weights = {term.text: term.weight for term in terms}
+    rarest = rarity(count, 1)
+    found: dict[str, list[Term]] = {}
+    for name, members in kinds.members(weights.keys()).items():
+        marks = ",".join("?" * len(members))
+        rows = db.execute(
+            f"SELECT term, t, df FROM terms WHERE term IN ({marks}) AND df BETWEEN 1 AND ?",
+            [*members, most_common(count)],
+        ).fetchall()
+        if rows:
+            most = KIND_WEIGHT * weights[name] / rarest
+            found[name] = [Term(text, n, df, most * rarity(count, df)) for text, n, df in rows]
+    return found
 
 
 def normal(text: str) -> str:

@@ -152,6 +152,17 @@ class Ranker:
         """Whether an entry may answer."""
         return number not in self.dead and self.question.admits(number)
 
+    def of_kind(self) -> Mapping[int, float]:
+        """Entries with something of a kind that the question names, and the share of the best score
+        there could be that this is worth."""
+        found: dict[int, float] = {}
+        for term in self.question.kinds:
+            worth = term.weight * (K1 + 1) / self._total
+            for number in self.postings(term).all().numbers:
+                if worth > found.get(number, 0.0):
+                    found[number] = worth
+        return {number: worth for number, worth in found.items() if self.admits(number)}
+
     def coverage(self, number: int) -> float:
         """The share of the question's weight whose terms stand in the entry itself."""
         covered = 0.0
