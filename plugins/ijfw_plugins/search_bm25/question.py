@@ -97,10 +97,13 @@ def _of_kinds(db: sqlite3.Connection, count: int, terms: Sequence[Term]) -> dict
 
     The rarer a member, the more it has of the weight: "go" is a verb more often than a language.
     """
+    named = kinds.members({term.text for term in terms})
+    found: dict[str, list[Term]] = {}
+    if not named:
+        return found
     weights = {term.text: term.weight for term in terms}
     rarest = rarity(count, 1)
-    found: dict[str, list[Term]] = {}
-    for name, members in kinds.members(weights.keys()).items():
+    for name, members in named.items():
         marks = ",".join("?" * len(members))
         rows = db.execute(
             f"SELECT term, t, df FROM terms WHERE term IN ({marks}) AND df BETWEEN 1 AND ?",
