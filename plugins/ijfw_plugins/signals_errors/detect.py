@@ -211,9 +211,7 @@ def _highest(usable: Sequence[Rule], text: Output, least: str, floor: int = 0) -
     for rule in usable:
         if rule.rank < (floor if best is None else best.rule.rank):
             break
-        if not any(map(text.holds, rule.literals)):
-            continue
-        if rule.needs and not any(map(text.holds, rule.needs)):
+        if not text.invites(rule):
             continue
         hit = _first(rule, text, least)
         if hit is not None and (best is None or hit.start < best.start):
@@ -254,8 +252,6 @@ def _lines(rule: Rule, text: Output) -> Iterator[tuple[int, int]]:
     spots: set[tuple[int, int]] = set()
     begin = max(text.find(rule.after), 0) if rule.after else 0
     for literal in rule.literals:
-        if not text.holds(literal):
-            continue
         at = text.rfind(literal) if backwards else text.find(literal, begin)
         for _ in range(HITS):
             if at < 0:

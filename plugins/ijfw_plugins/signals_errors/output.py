@@ -7,7 +7,7 @@ from typing import Self
 
 from ijfw_core.text import one_line
 from ijfw_plugins.signals_errors import guards
-from ijfw_plugins.signals_errors.tables import word
+from ijfw_plugins.signals_errors.tables import Rule, rules, word
 
 HEAD = 64 * 1024  # characters looked at from the start of an output
 TAIL = 512 * 1024  # and from its end, where errors stand
@@ -36,11 +36,7 @@ WRAPPED = 0.6  # share of lines with a lead from which all of them are taken off
 
 
 class Output(str):
-    """The text of an output. What it holds is looked up once for all rules."""
-
-    @cached_property
-    def _held(self) -> dict[str, bool]:
-        return {}
+    """The text of an output. Whether a rule has anything to look for in it is found out once."""
 
     @classmethod
     def read(cls, output: str) -> Self:
@@ -53,12 +49,19 @@ class Output(str):
             text = _ANSI.sub("", text)
         return cls(_BOX.sub("", text))
 
-    def holds(self, literal: str) -> bool:
-        """Whether a literal stands in it."""
-        held = self._held.get(literal)
-        if held is None:
-            held = self._held[literal] = literal in self
-        return held
+    @cached_property
+    def _invited(self) -> dict[str, bool]:
+        return {}
+
+    def invites(self, rule: Rule) -> bool:
+        """Whether a literal of a rule stands in it, and one of those that the rule needs."""
+        known = self._invited.get(rule.name)
+        if known is None:
+            known = any(map(self.__contains__, rule.literals))
+            if known and rule.needs:
+                known = any(map(self.__contains__, rule.needs))
+            self._invited[rule.name] = known
+        return known
 
     @cached_property
     def edges(self) -> "Output":
@@ -85,8 +88,9 @@ class Output(str):
             return Output()
         bare = Output("\n".join([line[lead(line) :] for line in self.split("\n")]))
         # What is not in the whole is in no part of it, but for what spans lines.
-        absent = (one for one, held in self._held.items() if not held and "\n" not in one)
-        bare._held.update(dict.fromkeys(absent, False))
+        for rule in rules():
+            if self._invited.get(rule.name) is False and "\n" not in "".join(rule.literals):
+                bare._invited[rule.name] = False
         return bare
 
     def lines(self) -> Iterator[str]:
