@@ -78,6 +78,7 @@ def judge_cases(seed: str = "1") -> list[Case]:
         "seventh",
         "eighth",
         "ninth",
+        "tenth",
     ):
         for number, case in enumerate(_templates(part)):
             template = case["text"]
@@ -95,6 +96,7 @@ def judge_cases(seed: str = "1") -> list[Case]:
         "harmless_seventh",
         "harmless_eighth",
         "harmless_ninth",
+        "harmless_tenth",
     ):
         for kind, group in toml(f"redaction_{part}").items():
             for number, template in enumerate(group["texts"]):
