@@ -15,7 +15,7 @@ from ijfw_tests.secrets.cases import generate
 from ijfw_tests.secrets.values import leaks
 
 STAGE = "redaction"
-# What the closed thirds of two sets, and the whole of a third, gave when they were opened, once:
+# What the closed thirds of two sets, and the whole of later ones, gave when they were opened, once:
 # figures of unseen texts. Rules were then made for what they showed; since then they are judged
 # with the others.
 OPENED = {
@@ -42,6 +42,12 @@ OPENED = {
         "harmless touched": (289, 0.0243),
         "must keep": (490, 0.9979),
         "prefix tokens": (48, 1.0),
+    },
+    "tenth": {
+        "case recall": (230, 0.9434),
+        "harmless touched": (201, 0.01),
+        "must keep": (357, 1.0),
+        "prefix tokens": (46, 1.0),
     },
 }
 CONTEXT = Context(project="", session="s", now=datetime.now(UTC), memory=None)  # type: ignore[arg-type]
