@@ -12,7 +12,7 @@ from ijfw_plugins.redact_secrets.extent import RUN, added, plain, quoted
 from ijfw_plugins.redact_secrets.keywords import ENDS
 from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.names import name_kind
-from ijfw_plugins.redact_secrets.notation import JOIN, QUOTE, SAME, WRAPPER
+from ijfw_plugins.redact_secrets.notation import JOIN, QUOTE, REST, SAME, WRAPPER
 from ijfw_plugins.redact_secrets.values import (
     digits_in,
     hex_like,
@@ -30,6 +30,7 @@ from ijfw_plugins.redact_secrets.values import (
 
 TAIL = 64  # of the end of such a run, from where it may go on
 CASES = 4096  # that are remembered within a text
+SHORTEST = 6  # characters of a value that may be secret
 PROBE = 256  # characters by which a value is judged
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 
@@ -39,6 +40,7 @@ _DULL = lazy(
     r"(?!string\(\d)[A-Za-z_$]?[a-z_.-]*+"
     r"(?:\((?!(?:\r?\n[ \t]{1,40})?(?:[a-z]{1,10}=)?\\*[\"'])|[\s,;)\]}\\]|\[(?!\]byte|[\"'])|\Z)"
     r"|(?![\"']\\+[\"'])\\*(\"|')[A-Za-z_]?[a-z_. -]*+\\*\1(?!\1)"
+    r"|(?!.{0,3}http)[\w.=-]{0,5}+(?:\s|\Z)"  # too short
 )
 _MAYBE_WORDS = lazy(r"\\*[\"']?[a-z]{8,64}(?![\w(.-])|\\*[\"'](?:[a-z]{3,9}[ -]){3}")
 _ENDS = frozenset(("", "\n", "\r", ";", "&", " ", "<", '"', "'", "\\"))
@@ -77,25 +79,32 @@ class Found(NamedTuple):
 def assignments(text: str, lower: str, names: list[str]) -> Iterator[Found]:
     """Every strong value with a secret name in `text`; `lower` is the text in lower case, `names`
     are the keywords that it may hold."""
-    seen: set[int] = set()
-    known: dict[_Case, bool] = {}
+    joins: dict[int, re.Match[str] | None] = {}  # where a name ends -> how its value is joined
+    judged: set[int] = set()  # ends of names whose values were judged
+    seen: set[int] = set()  # where secret values start
+    known: _Known = {}
+    sums = ") =" in text or ")=" in text
     for keyword in names:
         where = lower if keyword.isascii() else text
         at = where.find(keyword)
         if at < 0:
             continue
-        reader = _Reader(text, known)
-        join, size = JOIN.match, len(keyword)
+        reader = _Reader(text, known, sums)
+        rest, join, size = REST.match, JOIN.match, len(keyword)
         back, ends = not keyword[-1].isalnum(), keyword in ENDS
         while at >= 0:
             after = at + size
-            match = None if ends and _goes_on(text, after) else join(text, after - back)
-            if match and not reader.skips(at, match):
-                value = match.end()
-                found = reader.judge(at, match) if value not in seen else None
-                if found:
-                    seen.add(value)
-                    yield found
+            end = rest(text, after - back).end()  # type: ignore[union-attr]  # it matches anything
+            if end not in judged and not (ends and _goes_on(text, after)):
+                if end not in joins:
+                    joins[end] = join(text, end)
+                match = joins[end]
+                if match and not reader.skips(at, match):
+                    judged.add(end)
+                    found = reader.judge(at, match) if match.end() not in seen else None
+                    if found:
+                        seen.add(match.end())
+                        yield found
             at = where.find(keyword, after)
 
 
@@ -117,11 +126,15 @@ class _Case(NamedTuple):
     alone: bool  # nothing that belongs to the value can follow it
 
 
+_Known = dict[tuple[str, str, str, str, bool, bool, bool], bool]  # cases, and what they are
+
+
 class _Reader:
     """Reads name and value around the places of one keyword."""
 
-    def __init__(self, text: str, known: dict[_Case, bool]) -> None:
+    def __init__(self, text: str, known: _Known, sums: bool) -> None:
         self._text = text
+        self._sums = sums  # whether the text may hold lines of checksum tools
         self._known = known  # cases that were decided in this text
         self._rejected = 0  # end of a long run that was no secret: not looked at again
         self._taken = 0  # end of a value without quotes that is one: names inside it add nothing
@@ -140,7 +153,7 @@ class _Reader:
         """The secret that the name at `at` stands for, if there is one."""
         text = self._text
         start = self._name_start(at)
-        name = text[start : match.end("rest")].strip(".-")
+        name = text[start : match.start()].strip(".-")
         if match.group("call"):
             name = name.removeprefix("with").removeprefix("With")  # a builder
         kind = "password" if name == "PASS" and match.group("op") == "=" else name_kind(name)
@@ -166,7 +179,9 @@ class _Reader:
 
     def _whose_key(self, start: int, match: re.Match[str], name: str) -> tuple[str, str]:
         """Name and kind of a bare "key" with the word in front of it."""
-        word = _WORD_BEFORE.search(self._text, max(0, start - 16), start)
+        word = None
+        if start and self._text[start - 1] in " _-":
+            word = _WORD_BEFORE.search(self._text, max(0, start - 16), start)
         if word is None or _LINKING.match(word.group(1)):
             return name, "key"
         if word.group(1).lower() in _OF_A_SIGNER and not match.group("op"):
@@ -182,7 +197,11 @@ class _Reader:
         before = text[start - 1 : start]
         if before == "/" and text[max(0, start - 12) : start - 1].endswith(_DIGESTS):
             return True
-        if _SUM_IS.match(text, start) and _SUM_OF.search(text, max(0, start - 100), start):
+        if (
+            self._sums
+            and _SUM_IS.match(text, start)
+            and _SUM_OF.search(text, max(0, start - 100), start)
+        ):
             return True
         return before == ":" and _ARN.search(text, max(0, start - 90), start) is not None
 
@@ -214,15 +233,17 @@ class _Reader:
         if quote is None and at < self._rejected:
             return None
         first, end = quoted(text, quote) if quote else plain(text, at)
+        if end - first < SHORTEST:
+            return None
         probe = text[first : min(end, first + PROBE)]
         flag = (start > 0 and text[start - 1] == "-") or text.startswith("-", start)
         alone = quote is not None or text[end : end + 1] in _ENDS
-        case = _Case(probe, name, kind, how, quote is not None, flag, alone)
+        case = probe, name, kind, how, quote is not None, flag, alone
         good = self._known.get(case)
         if good is None:
             if len(self._known) >= CASES:
                 self._known.clear()
-            good = self._known[case] = _is_secret(case)
+            good = self._known[case] = _is_secret(_Case(*case))
         if not good or (how == "xml" and "<" not in text[end : end + 4]):
             if quote is None and end - first > PROBE:
                 self._rejected = end

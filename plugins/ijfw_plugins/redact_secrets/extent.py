@@ -10,13 +10,17 @@ LONGEST = 4096  # characters of a quoted value that are looked at
 RUN = 1024  # of one without quotes; a longer one goes on as long as it looks encoded
 
 _PLAIN = lazy(r"[^\s\\\"'`<>“”]*+(?:\\(?![nrtbf\"'\\/u])[^\s\\\"'`<>“”]*+)*+")
+# What ends a value without quotes although no blank follows, and the signs it begins with.
+_SIGN = lazy(r"[，。；、,.;:!)\]+&%\[|-]")
 _NEXT = lazy(
-    r"[，。；、]|[,.;:!)]+(?=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])|\]\(|\],(?=\w)|\)\]"
+    r"(?=[，。；、,.;:!)\]+&%\[|-])(?:[，。；、]|[,.;:!)]+(?=[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])|\]\(|\],(?=\w)|\)\]"
     r"|-\](?=\{\+|\s|\Z)|\+\}|&(?=[\w.\[\]-]{1,60}=)|&amp;|&quot;"
     r"|%26(?=\w)|\[REDACTED|\]\[REDACTED"
     r"|;(?=[\w .-]{1,40}=|\s|$|(?:return|var|let|const)\b|[\w$]{1,30}[.({\[])"
-    r"|[,;|](?=\\*[\"']?[\w.-]{1,40}\\*[\"']?[ ]?[=:])"
+    r"|[,;|](?=\\*[\"']?[\w.-]{1,40}\\*[\"']?[ ]?[=:]))"
 )
+_AHEAD = 128  # characters behind the start of a value that are read first; most end there
+_SEEN = 48  # characters that are read behind an end
 _TRAILING = ".,;:)]}>"
 # A string that is added to the one before it, as long secrets are written in code.
 _ADDED = lazy(r"([\"'])\s{0,40}[+.]\s{0,40}\1([^\"'\\\n]{1,400})(?=\1)")
@@ -64,16 +68,19 @@ def _until_quote(text: str, start: int, mark: str) -> tuple[int, int]:
 
 def plain(text: str, at: int) -> tuple[int, int]:
     """A value without quotes."""
-    match = _PLAIN.match(text, at, at + RUN)
-    if not match:
-        return at, at
-    value = match.group()
-    following = _NEXT.search(text[at : match.end() + 48])
-    if following and following.start() < len(value):
-        value = value[: following.start()]
-    while value and value[-1] in _TRAILING:
-        value = value[:-1]
-    return at, at + len(value)
+    for size in (_AHEAD, RUN):
+        match = _PLAIN.match(text, at, at + size)
+        end = match.end() if match else at
+        sign = _SIGN.search(text, at, end)
+        if sign:
+            following = _NEXT.search(text[sign.start() : end + _SEEN])
+            if following and sign.start() + following.start() < end:
+                end = sign.start() + following.start()
+        if end < at + size - _SEEN:
+            break
+    while end > at and text[end - 1] in _TRAILING:
+        end -= 1
+    return at, end
 
 
 def added(text: str, end: int) -> int:

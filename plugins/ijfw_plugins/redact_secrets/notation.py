@@ -4,19 +4,23 @@ import re
 
 from ijfw_plugins.redact_secrets.lazy import lazy
 
-# From the end of the keyword: the rest of the name, then how the value is joined to it.
+REST = lazy(r"(?:(?![是为為は는은])[\w.-]){0,40}+")  # of a name, from the end of its keyword
+# From the end of the name: how the value is joined to it.
 JOIN = lazy(
-    r"""(?P<rest>(?:(?![是为為は는은])[\w.-]){0,40}+)
-    (?:
-      (?P<typed>(?::[ \t]{0,2}(?:[&']|\[\]const[ ]|\*const[ ])?|[ \t]{1,2}(?=[a-z]|As ))
+    r"""(?:
+      (?P<typed>(?=[: \t])(?::[ \t]{0,2}(?:[&']|\[\]const[ ]|\*const[ ])?|[ \t]{1,2}(?=[a-z]|As ))
+         (?=[\w<>()\[\].|?&' \t]{1,33}+=)
          [A-Za-z][\w<>()\[\].|?&' ]{0,30}?[ \t]{0,2}=[ \t]{0,4}N?
          (?=(?:[A-Za-z][\w.]{1,30}\((?:[a-z]{1,10}=)?)?\\*["'`]))
-     |(?P<line>(?:[ ]\([^()\n]{1,30}\))?
-         (?:[ \t]{0,4}|(?:,?[ ][a-z][\w ,()-]{1,46})?:[ \t]{0,4}(?=\r?\n\S)
-           |(?:[ ][a-z][\w ()-]{1,46}(?=:))?:?[ \t]{0,4}(?=\r?\n\r?\n))
+     |(?P<line>(?=[\s:,][^\n]{0,92}+\n|\n)(?:[ ]\([^()\n]{1,30}\))?
+         (?:[ \t]{0,4}|(?:,?[ ][a-z][\w ,()-]{1,46}+)?:[ \t]{0,4}(?=\r?\n\S)
+           |(?:[ ][a-z][\w ()-]{1,46}+(?=:))?:?[ \t]{0,4}(?=\r?\n\r?\n))
          \r?\n(?:\r?\n)?(?:```\w{0,10}\r?\n)?[ \t]{0,24}(?=\S{8,300}[ \t]{0,8}(?:\r?\n|\Z)))
-     |(?P<pair>\\*["']?[ \t]{0,4}
-         (?:(?:[:=][ \t]{0,4})?[,{]\s{0,40}|\s{1,40}|:[ \t]{0,4}\r?\n[ \t]{1,40})-?[ \t]{0,4}
+     |(?P<pair>(?=[\\"'\s:=,{])\\*["']?
+         (?:[ \t]{0,4}(?:[:=][ \t]{0,4})?[,{]\s{0,40}+|\s{1,44}+
+           |[ \t]{0,4}:[ \t]{0,4}\r?\n[ \t]{1,40}+)-?[ \t]{0,4}
+         (?=\\*+["']?(?:[a-z]{1,12}:(?=[A-Za-z]))?[A-Za-z][\w-]{1,24}+\\*+["']?
+            [ \t]{0,12}+[:=])
          (?:\\*+["']?(?:[a-z]{1,12}:(?=[A-Za-z]))?[A-Za-z][\w-]{1,24}+\\*+["']?
             [ \t]{0,12}+[:=][ \t]{0,4}+
             (?:\\*+["'][^"'\\\n]{0,80}+\\*+["']|[\w.-]{1,24}+|\{[^{}\n]{0,60}+\}
@@ -37,9 +41,9 @@ JOIN = lazy(
          \*{0,2}[ \t]{0,12}(?:<(?:code|kbd|b|tt|strong|pre|em)>|!!(?:str|binary)[ ])?
          (?:\[(?=[^\s\[\]"'<>(),]{8,400}\](?:[,}\s]|\Z)))?
          (?:[|>][+-]?[ \t]{0,4}(?=\r?\n))?(?P<nl>(?:\r?\n[ \t]{1,24})?))
-     |(?P<item>\\*["']?,?[ \t]{0,4}\r?\n[ \t]{0,24}-[ ]+(?=["']?[^\s-]))
-     |(?P<args>\\*["']?[ \t]{0,2},[ \t]{0,24}(?=\\*["'`]))
-     |(?P<field>(?:\]?\\*["']|/[a-z]?)
+     |(?P<item>(?=[\\"',\s])\\*["']?,?[ \t]{0,4}\r?\n[ \t]{0,24}-[ ]+(?=["']?[^\s-]))
+     |(?P<args>(?=[\\"',\s])\\*["']?[ \t]{0,2},[ \t]{0,24}(?=\\*["'`]))
+     |(?P<field>(?=[\]\\"'/])(?:\]?\\*["']|/[a-z]?)
          (?:\)?\)?\.(?:type|fill|send_keys|sendKeys|setValue|type_text|typeText|enterText
             |clear_and_type|press_sequentially|pressSequentially)\([ \t]{0,2}
           |,?[ ]with:?[ ]
@@ -57,6 +61,7 @@ JOIN = lazy(
            (?:[ \t]+(?:for|of|on|to|at|in|I|used|we|you|für|von|vom|zum|zur
              |der|des|du|de|di|del|dela|della|da|do|dos|para|pour|per|al|alla|allo|till|til|för|voor|van|på|do|aus|от|для|до|к)\b
            [ \t]+[\w.@/ \t-]{1,40}?|[ ](?:here|there|again|currently|atm|today|hier|ici|aquí|qui))?
+         (?=[ \t:=是为為は는은])
          (?:[ \t]+(?:is|(?:was|has[ ]been)[ ](?:changed|set|reset)[ ]to
             |was|are|will[ ]be|became|set[ ]to|changed[ ]to|to|as|ist|lautet|est|es|è|é|je
             |är|jest)\b

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ijfw_plugins.redact_secrets.assign import Found, strong
+from ijfw_plugins.redact_secrets.assign import SHORTEST, Found, strong
 from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.names import name_kind
 from ijfw_plugins.redact_secrets.values import placeholder, reference, words_alone
@@ -67,7 +67,7 @@ def columns_of(cells: list[str]) -> dict[int, tuple[str, str]]:
 def is_secret(value: str, kind: str, name: str) -> bool:
     """Whether a value in a column of this kind and name is strong enough."""
     return (
-        value != ""
+        len(value) >= SHORTEST
         and not placeholder(value)
         and not reference(value, True)
         and (

@@ -156,8 +156,7 @@ def unwrapped(parent: View) -> View | None:
     for match in _BREAK.finditer(text):
         if not mixed(match.group(2)):
             continue
-        before = text[max(raw_end, match.start() - 540) : match.start()][::-1]
-        left = _LEFT.match(before)
+        left = _left_of(text, raw_end, match.start())
         if left is None or bool(left.group(1)) != bool(match.group(1)) or not mixed(left.group(2)):
             continue
         start, end = match.start() - left.start(2), match.end()
@@ -168,6 +167,16 @@ def unwrapped(parent: View) -> View | None:
         return None
     out.append(text[raw_end:])
     return View("".join(out), parent, lambda: edits)
+
+
+def _left_of(text: str, floor: int, at: int) -> re.Match[str] | None:
+    """What `_LEFT` finds in the reversed text in front of a line break."""
+    for size in (48, 540):  # few lines end in a long token
+        low = max(floor, at - size)
+        left = _LEFT.match(text[low:at][::-1])
+        if left is None or left.end() < at - low:
+            break
+    return left
 
 
 def all_views(text: str) -> Iterable[tuple[View, bool]]:
