@@ -40,6 +40,18 @@ WORST = (
         "?apikey=a1",
     ),
     *(
+        "secret\na1",
+        " -token-a1\n",
+        "mdp|a1|\n",
+        "ftp_login(",
+        "--pat' ",
+        "&key=",
+        "key: ",
+        "USER a\nPASS ",
+        "password of it went from ",
+        'Bearer a1b2c3d4\na1b2c3d4" ',
+    ),
+    *(
         "chpasswd:a1",
         "op read ",
         "glc_",

@@ -40,14 +40,14 @@ _DULL = lazy(
     r"(?!string\(\d)[A-Za-z_$]?[a-z_.-]*+"
     r"(?:\((?!(?:\r?\n[ \t]{1,40})?(?:[a-z]{1,10}=)?\\*[\"'])|[\s,;)\]}\\]|\[(?!\]byte|[\"'])|\Z)"
     r"|(?![\"']\\+[\"'])\\*(\"|')[A-Za-z_]?[a-z_. -]*+\\*\1(?!\1)"
-    r"|(?!.{0,3}http)[\w.=-]{0,5}+(?:\s|\Z)"  # too short
+    r"|(?!.{0,3}http)[\w.=:;,/+@#%?|-]{0,5}+(?:\s|\Z)"  # too short
 )
 _MAYBE_WORDS = lazy(r"\\*[\"']?[a-z]{8,64}(?![\w(.-])|\\*[\"'](?:[a-z]{3,9}[ -]){3}")
 _ENDS = frozenset(("", "\n", "\r", ";", "&", " ", "<", '"', "'", "\\"))
 # Names that may hold a password of letters alone begin so.
 _WORDS_AFTER = ("pass", "Pass", "PASS", "pwd", "Pwd", "PWD", "psk", "secret", "Secret", "SECRET")
 _ARGUMENT = lazy(
-    r"-{0,2}[A-Za-z_][\w.-]*=.+|-{1,2}[A-Za-z].*|[A-Za-z_][\w.]*\(.*"
+    r"-{0,2}[A-Za-z_][\w.-]*=(?!=\Z).+|-{1,2}[A-Za-z].*|[A-Za-z_][\w.]*\(.*"
     r"|[a-z]+(?:_[a-z]{1,12}\d{0,2}){2,}"
 )
 _FINGERPRINT = lazy(r"[0-9A-F]{8}|[0-9A-F]{16}|[0-9A-F]{32}|[0-9A-F]{40}")
@@ -275,7 +275,8 @@ def _words(case: _Case) -> bool:
     if kind not in ("password", "secret"):
         return False
     if " " in value and quoted and how in ("op", "prose", "space"):
-        return "phrase" in name.lower() and phrase_of_words(value)
+        told = "phrase" in name.lower() or name.isupper() or flag
+        return told and phrase_of_words(value)
     shouted = name.isupper() and "_" in name
     if how == "space":
         return (flag or quoted or shouted) and words_alone(value, 10 if quoted else 8)

@@ -17,6 +17,7 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
         "psk",
         "_dsn",
         "salt",
+        "cookie",
         "pepper",
         "seed",
         "otp",

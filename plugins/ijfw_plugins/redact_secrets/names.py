@@ -98,6 +98,10 @@ _STRONG_KEY = _set(
     "credential session cookie"
 )
 
+# Whose cookie is a secret by itself: of a cluster, a session, a login.
+_OF_A_COOKIE = _set(
+    "erlang release cluster node auth session login sso access secret magic remember"
+)
 _STRONG_KEYS = tuple(f"{word}key" for word in _STRONG_KEY)
 _NO_KEYS = tuple(
     f"{word}key" for word in (*_NOT_KEY, "hoc", "tur", "mon", "don", "joc", "whis", "hus")
@@ -129,7 +133,7 @@ def _is_secret(word: str) -> bool:
     return (
         word in PASSWORD
         or word in TOKEN
-        or word in ("key", "keys")
+        or word in ("key", "keys", "cookie")
         or word.endswith(_ENDINGS)
         or word.endswith(_TOKEN_ENDINGS)
         or _glued(word)
@@ -171,6 +175,8 @@ def _kind_of(word: str, before: list[str], name: str) -> str:
         return "webhook"
     if word in ("key", "keys"):
         return _kind_of_key(before)
+    if word == "cookie":
+        return "token" if before and before[-1] in _OF_A_COOKIE else ""
     if word.endswith(("token", "tokens")):
         return "" if any(other in _NOT_TOKEN for other in before[-2:]) else "token"
     if word.endswith("pat") or (

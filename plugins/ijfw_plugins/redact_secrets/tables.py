@@ -14,7 +14,8 @@ ROWS = 500  # of one table that are looked at
 _NAME = lazy(r"[ \t]*[\"'`]?[A-Za-z_][\w.-]{0,40}(?: [A-Za-z][\w.-]{0,24}){0,2}[\"'`]?[ \t]*\Z")
 # What a line of names consists of: names, quotes and separators, which most code is not.
 _SPACES = " \t\r\f\v\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-_LINE = lazy(rf"[\w.\-\"'`|,;{_SPACES}]*+\Z")
+_COMMENT = lazy(r"[#;]{1,2} ?(?=[A-Za-z])")  # what a line of names may begin with
+_LINE = lazy(rf"(?:[#;]{{1,2}} ?)?[\w.\-\"'`|,;{_SPACES}]*+\Z")
 _REST = lazy(rf"[\w.\-\"'`|,;{_SPACES}]{{3,600}}+\n")
 # The columns of a table with one setting a row.
 _NAMES = lazy(
@@ -24,6 +25,7 @@ _NAMES = lazy(
 _VALUES = lazy(r"(?:current |secret )?(?:values?|val|default|wert|valor|valeur)")
 BLANKS = "  "
 SEPARATORS = ("|", "\t", ",", ";", BLANKS)
+_SEPARATED = lazy(r"[|\t,;]|  ")
 _BLANK_CELL = lazy(r"\S+(?: \S+)*")
 _RULE = lazy(r"[-+|:= \t]+\Z")  # the line between names and values
 _INSERT = lazy(r"into\s{1,9}[\w.\"`\[\]]{1,80}\s{0,9}\(([^()]{3,2000})\)\s{0,40}values?\s{0,40}\(")
@@ -120,6 +122,8 @@ def _settings(text: str, lower: str) -> Iterator[Found]:
 def _head(text: str, start: int, end: int) -> tuple[list[str], str]:
     """The cells of a line of names and what separates them; "" where it is none."""
     line = text[start:end] if end - start < WIDEST else ""
+    comment = _COMMENT.match(line)
+    line = line[comment.end() :] if comment else line
     separator = next((mark for mark in SEPARATORS if mark in line), "")
     if separator == BLANKS and line.startswith(" "):
         separator = ""
@@ -147,8 +151,15 @@ def _below(
 def _lines_with(word: str, text: str, lower: str) -> list[tuple[int, int]]:
     """The lines that hold a word and may be a line of names."""
     lines = []
-    at = lower.find(word)
+    at, end = lower.find(word), -1
     while at >= 0:
+        if at > end:  # on another line
+            end = text.find("\n", at)
+            if end < 0:
+                break
+            if not _SEPARATED.search(text, max(0, lower.rfind("\n", 0, at)), end):
+                at = lower.find(word, end)
+                continue
         rest = _REST.match(text, at)
         if rest:
             start = lower.rfind("\n", max(0, at - WIDEST), at) + 1

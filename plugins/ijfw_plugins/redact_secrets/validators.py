@@ -7,6 +7,7 @@ from ijfw_plugins.redact_secrets.lazy import lazy
 from ijfw_plugins.redact_secrets.values import (
     digits_in,
     password_like,
+    phrase_of_words,
     placeholder,
     prose_password,
     random_looking,
@@ -103,6 +104,22 @@ def valid_basic(value: str) -> bool:
     return b":" in plain[1:] or random_looking(value)
 
 
+def valid_encoded_pair(value: str) -> bool:
+    """Base64 of `user:password`, and that password is strong."""
+    body = value.rstrip("=")
+    try:
+        plain = a2b_base64(body + "=" * (-len(body) % 4)).decode("ascii", "replace")
+    except Base64Error:
+        return False
+    user, _, password = plain.strip().partition(":")
+    return bool(user) and " " not in plain and valid_strong(password)
+
+
+def valid_phrase(value: str) -> bool:
+    """Words drawn by lot."""
+    return phrase_of_words(value)
+
+
 def valid_prose(value: str) -> bool:
     """A password in a sentence."""
     return prose_password(value) and valid_password(value)
@@ -126,5 +143,7 @@ VALIDATORS = {
     "jwt": valid_jwt,
     "credential": valid_credential,
     "basic": valid_basic,
+    "encoded-pair": valid_encoded_pair,
+    "phrase": valid_phrase,
     "prose": valid_prose,
 }

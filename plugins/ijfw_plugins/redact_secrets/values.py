@@ -51,6 +51,7 @@ _REFERENCE = lazy(
     r"\[REDACTED|\[redacted|\(redacted|\*\*\*|secretsmanager|ssm:|keyring:|config\.|settings\.|self\.|this\.|args\.|opts\.|options\.|"
     r"Ag[A-D][A-Za-z0-9+/]{200}|req\.|ctx\.|props\.|state\.|data\.|params\.|sha(?:1|256|384|512)[-:]|h1:|md5[-:]|urn:|spdx"
 )
+_TAG = lazy(r"!{1,2}[A-Za-z]{2,24}(?:[/_:.-][A-Za-z]{1,24}){0,3}\Z")  # of YAML
 # What only code holds: of regular expressions, wherever; operators, without quotes.
 _EXPRESSION = ("[a-z", "A-Za-z", "a-zA-Z", "(?:", "0-9]", "{1,", "Ctrl+", "Shift+", "Alt+", "Cmd+")
 _OPERATORS = (":[", "===", "!==", "&&", "??", "?.", "||", "=>", "::")
@@ -142,6 +143,7 @@ def reference(value: str, quoted: bool) -> bool:
     """Whether a value names where the secret is: a variable, call, path, URL or identifier."""
     if (
         _REFERENCE.match(value)
+        or (not quoted and _TAG.match(value))
         or _URL.match(value)
         or (
             len(value) <= 24
@@ -318,7 +320,13 @@ def words_alone(value: str, size: int) -> bool:
 
 
 _PHRASE = lazy(r"[a-z]{3,9}(?:[ -][a-z]{3,9}){3,9}")
-_SAID = _set("the for your you enter type please with and must not has pass phrase key word")
+_SAID = _set(
+    "the for your you enter type please with and must not has pass phrase key word are was were "
+    "will can could should would this that these from into when where which what who how use used "
+    "using see ask set get put keep kept stored store saved changed change leave left empty none "
+    "only same own one here there under over about above below before after both match choose "
+    "something someone have had been being is its our their any all each more than then long "
+)
 
 
 def phrase_of_words(value: str) -> bool:

@@ -30,9 +30,10 @@ _ENTITY = lazy(r"&(?:quot|apos|amp|lt|gt|nbsp|#(?:\d{2,5}|x[0-9a-fA-F]{2,4}));")
 _NAMED = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">", "nbsp": " "}
 _PERCENT = lazy(r"%[0-7][0-9a-fA-F]")
 _BASE64 = lazy(r"[A-Za-z0-9+/_-]{40,4000}={0,2}")
-_BREAK = lazy(
+_BREAK = lazy(  # and what stands behind it to the end of the line, or of a string
     r"\n[ \t>|]{0,24}+(?:[+.] {0,4}(?=[\"']))?([\"']?+)"
-    r"(?=([A-Za-z0-9+/_.-]{4,512}+={0,2}+)[\"'`,;)]{0,3}+[ \t\r|]*+(?:\n|\Z))"
+    r"(?=([A-Za-z0-9+/_.-]{4,512}+={0,2}+)"
+    r"(?:[\"'`,;)]{0,3}+[ \t\r|]*+(?:\n|\Z)|[\"'](?![\w:=\"'])))"
 )
 _LEFT = lazy(  # for the reversed text in front of a line break
     r"\r?[ \t]{0,8}(?:[+.\\]?[ \t]{0,8}([\"'])|[\\|]?)[ \t]{0,8}([A-Za-z0-9+/_=.-]{8,512})"
