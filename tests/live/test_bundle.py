@@ -35,10 +35,8 @@ print(json.dumps(loaders))
 
 
 @pytest.fixture
-def warmed(client: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A client whose bundle was made at setup, as in earnest."""
-    monkeypatch.undo()
-    precompiled.warm(os.fsencode(client.home))
+def warmed(client: Any) -> Any:
+    """A client with a bundle, of which these tests speak."""
     assert (client.home / "run" / "precompiled").stat().st_size > 10_000
     return client
 
@@ -61,7 +59,15 @@ def loaders(client: Any) -> dict[str, str]:
 # --- code of modules ------------------------------------------------------------------------------
 
 
-def test_a_child_imports_from_the_bundle(warmed: Any) -> None:
+@pytest.mark.parametrize("in_earnest", [True, False])
+def test_a_child_imports_from_the_bundle(
+    warmed: Any, in_earnest: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the one that setup makes, and from the one that the other tests are given."""
+    if in_earnest:
+        monkeypatch.undo()
+        (warmed.home / "run" / "precompiled").unlink()
+        precompiled.warm(os.fsencode(warmed.home))
     found = loaders(warmed)
     ours = [name for name in found if name.startswith("ijfw_core.")]
     others = {"ijfw_core.live", "ijfw_core.live.bundle"}  # needed to read it
