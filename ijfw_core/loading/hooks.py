@@ -14,11 +14,11 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import msgspec
-import pluggy
 
 from ijfw_core.errors import StoreClosedError, WithheldError
 from ijfw_core.loading import boundary, closing, guard
 from ijfw_core.loading.guarded import GuardedAdapter, GuardedStore
+from ijfw_core.loading.manager import Manager
 from ijfw_core.loading.plugin import Plugin, for_plugin, wanted
 from ijfw_core.loading.redactors import Redactors
 from ijfw_hookspecs import (
@@ -87,8 +87,7 @@ class Hooks:
         self._notifying = False
         self._adapters: list[PlatformAdapter] | None = None
         self._redacts = Redactors(plugins, self._isolated, join=not trace)
-        self._manager = pluggy.PluginManager(PROJECT)
-        self._manager.add_hookspecs(hookspecs)
+        self._manager = Manager()
         self._register(plugins, order or {})
 
     # --- the hooks, in pipeline order ---------------------------------------------------------

@@ -14,10 +14,10 @@ import pluggy
 from ijfw_core.loading import guard
 from ijfw_core.loading.config import Config, did_you_mean
 from ijfw_core.loading.hooks import SPECS, Hooks
+from ijfw_core.loading.manager import Manager
 from ijfw_core.loading.plugin import Plugin
 from ijfw_core.loading.settings import ESSENTIAL, STANDBY
-from ijfw_hookspecs import PROJECT, Notice
-from ijfw_hookspecs import hooks as hookspecs
+from ijfw_hookspecs import Notice
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -161,7 +161,7 @@ class _Loading:
         self.broken: list[Broken] = []
         self._config = config
         self._found = found
-        self._scratch = _manager()
+        self._scratch = Manager()
         self._kept: list[Notice] = []
 
     def add(self, name: str) -> None:
@@ -215,14 +215,8 @@ def _warning(message: str) -> Notice:
     return Notice(topic="config", message=message, level="warning")
 
 
-def _manager() -> pluggy.PluginManager:
-    manager = pluggy.PluginManager(PROJECT)
-    manager.add_hookspecs(hookspecs)
-    return manager
-
-
 def load_one(
-    name: str, found: Found | None, config: Config, scratch: pluggy.PluginManager | None = None
+    name: str, found: Found | None, config: Config, scratch: Manager | None = None
 ) -> Plugin | Broken:
     """Import, inspect and validate one plugin. Never raises for the plugin's sake."""
     if found is None:
@@ -230,7 +224,7 @@ def load_one(
     if found.rivals:
         who = ", ".join((found.distribution, *found.rivals))
         return Broken(name, f"several distributions have a plugin of this name: {who}", None)
-    manager = scratch or _manager()
+    manager = scratch or Manager()
     try:
         module, functions, faults = guard.run(
             lambda: _import(found, manager), guard.IMPORT_SECONDS, quote=True
@@ -251,9 +245,7 @@ def load_one(
     return Plugin(name, found.distribution, found.builtin, functions, settings)
 
 
-def _import(
-    found: Found, scratch: pluggy.PluginManager
-) -> tuple[Any, dict[str, Callable[..., Any]], list[str]]:
+def _import(found: Found, scratch: Manager) -> tuple[Any, dict[str, Callable[..., Any]], list[str]]:
     """The module, its functions by hook, and what is wrong with them."""
     module = found.entry_point.load()
     functions: dict[str, Callable[..., Any]] = {}
@@ -279,7 +271,7 @@ def _import(
     return module, functions, faults
 
 
-def _validate(scratch: pluggy.PluginManager, module: Any, name: str) -> None:
+def _validate(scratch: Manager, module: Any, name: str) -> None:
     """pluggy's own checks, one plugin at a time."""
     try:
         scratch.register(module, name)
