@@ -1,15 +1,16 @@
 """`ijfw synthesize --dry-run` and `ijfw usage`: what is printed is what is sent, byte for byte."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
+import os
+from contextlib import chdir
 from typing import Any
 
+from click.testing import CliRunner
+
+from ijfw_core.cli.group import ijfw as group
 from ijfw_tests.models.desk import KEY, Desk, fixed, wish
 from ijfw_tests.models.server import Server, broken
 
-IJFW = Path(sys.executable).with_name("ijfw")
 # What the SDKs add by themselves, beside model, task, data and schema.
 FIXED = {
     "/v1/messages": {"model", "max_tokens", "system", "messages", "output_config"},
@@ -18,10 +19,10 @@ FIXED = {
 
 
 def ijfw(desk: Desk, *arguments: str) -> str:
-    done = subprocess.run(
-        [str(IJFW), *arguments], cwd=desk.folder, env=desk.env, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    env = {**dict.fromkeys(os.environ), **desk.env}
+    with chdir(desk.folder):
+        done = CliRunner().invoke(group, list(arguments), env=env)
+    assert done.exit_code == 0, done.output
     return done.stdout
 
 
