@@ -23,16 +23,19 @@ START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 class Transcript:
     """A transcript in the shape of Claude Code's JSONL."""
 
-    def __init__(self, path: Path, session: str, at: datetime) -> None:
+    def __init__(
+        self, path: Path, session: str, at: datetime, step: timedelta = timedelta(minutes=1)
+    ) -> None:
         self.path = path
         self.session = session
         self._at = at
+        self._step = step
         self._n = 0
 
     def record(self, kind: str, **fields: Any) -> None:
-        """Append one record, a minute after the one before."""
+        """Append one record, a step after the one before."""
         self._n += 1
-        at = self._at + timedelta(minutes=self._n)
+        at = self._at + self._n * self._step
         head = {
             "type": kind,
             "uuid": f"u{self._n:06d}-{self.session[:8]}",
