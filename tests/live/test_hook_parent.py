@@ -298,14 +298,14 @@ def test_only_what_was_packed_is_loaded(
 def test_many_hooks_at_once_lose_no_line(agreed: Any) -> None:
     running = []
     for number in range(20):
-        process = subprocess.Popen(
-            agreed.line("UserPromptSubmit"), stdin=subprocess.PIPE, env=agreed.env
-        )
         data = agreed.payload("x", prompt=f"always use tool{number}", prompt_id=f"p{number}")
-        assert process.stdin is not None
-        process.stdin.write(data)
-        process.stdin.close()
-        running.append(process)
+        read, write = os.pipe()
+        os.write(write, data)  # before it starts: it waits 2 s for it, and we may be starved
+        os.close(write)
+        running.append(
+            subprocess.Popen(agreed.line("UserPromptSubmit"), stdin=read, env=agreed.env)
+        )
+        os.close(read)
     assert [process.wait(GUARD_SECONDS) for process in running] == [0] * 20
     agreed.settle()
     assert len({line["id"] for line in agreed.spooled()}) == 20
