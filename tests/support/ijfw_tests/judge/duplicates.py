@@ -67,6 +67,14 @@ FIRST = {
         "related": (44, 45),
         "unrelated": (5, 5),
     },
+    "ninth": {
+        "duplicate": (45, 60),
+        "paraphrase": (6, 40),
+        "update": (49, 55),
+        "retold": (2, 35),
+        "related": (45, 45),
+        "unrelated": (5, 5),
+    },
 }
 
 
@@ -102,7 +110,7 @@ def rows(shown: list[str]) -> list[Row]:
     for name, cases in parts(_pairs(("duplicates_fourth", "fourth-"))):
         part = "fourth, open" if "open" in name else "fourth, seen"
         found += _rows(part, cases, shown if "open" in name else [])
-    for name in ("fifth", "sixth", "seventh", "eighth"):
+    for name in ("fifth", "sixth", "seventh", "eighth", "ninth"):
         low = LOW_SEVENTH if name == "seventh" else LOW
         found += _rows(f"{name}, seen", _pairs((f"duplicates_{name}", f"{name}-")), shown, low)
     found += [
