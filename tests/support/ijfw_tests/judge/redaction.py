@@ -49,6 +49,12 @@ OPENED = {
         "must keep": (357, 1.0),
         "prefix tokens": (46, 1.0),
     },
+    "eleventh": {
+        "case recall": (263, 1.0),
+        "harmless touched": (250, 0.0),
+        "must keep": (436, 1.0),
+        "prefix tokens": (67, 1.0),
+    },
 }
 CONTEXT = Context(project="", session="s", now=datetime.now(UTC), memory=None)  # type: ignore[arg-type]
 
@@ -85,6 +91,7 @@ def judge_cases(seed: str = "1") -> list[Case]:
         "eighth",
         "ninth",
         "tenth",
+        "eleventh",
     ):
         for number, case in enumerate(_templates(part)):
             template = case["text"]
@@ -103,6 +110,7 @@ def judge_cases(seed: str = "1") -> list[Case]:
         "harmless_eighth",
         "harmless_ninth",
         "harmless_tenth",
+        "harmless_eleventh",
     ):
         for kind, group in toml(f"redaction_{part}").items():
             for number, template in enumerate(group["texts"]):
