@@ -6,10 +6,11 @@ Every function answers why, or "" where it sees no change.
 from itertools import pairwise
 
 from ijfw_core.compare.forms import base_of, stem_of
-from ijfw_core.compare.note import POINT, Note, Part, Word
+from ijfw_core.compare.note import Note, Part
 from ijfw_core.compare.order import swapped
 from ijfw_core.compare.slots import FRAME, SLOT, content, slot
 from ijfw_core.compare.tables import ending_words, opposite_words, opposites, slight_words, words
+from ijfw_core.compare.word import POINT, Word
 
 COVER = 0.6  # share of the shorter note's content that both have, for a denial to meet a claim
 PART = 0.75  # the same for the two parts of them
@@ -30,6 +31,7 @@ def change(a: Note, b: Note) -> str:
         or _opposite(a, b, shared, others)
         or _counted(a, b, shared)
         or _rated(a, b)
+        or _set(a, b)
         or _renamed(a, b)
         or _told(a, b, shared)
         or _over(a, b)
@@ -209,6 +211,18 @@ def _renamed(a: Note, b: Note) -> str:
     if found or len(a.clauses) > 1 or not 1 < len(b.clauses) <= MAX_CLAUSES:
         return found
     return next(filter(None, (slot(a.plain, clause, added, code) for clause in b.clauses)), "")
+
+
+def _set(a: Note, b: Note) -> str:
+    """One setting with another value, in equal words: "LOG_LEVEL=debug"."""
+    if len(a.words) != len(b.words):
+        return ""
+    other = [n for n, (x, y) in enumerate(zip(a.words, b.words, strict=True)) if x.text != y.text]
+    if len(other) != 1 or other[0] < SLOT:
+        return ""
+    old, new = a.words[other[0]], b.words[other[0]]
+    joint = a.words[other[0] - 1].text
+    return f"{old.text} is now {new.text}" if joint == "=" and old.raw and new.raw else ""
 
 
 def _told(a: Note, b: Note, shared: frozenset[str]) -> str:

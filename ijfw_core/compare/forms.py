@@ -81,7 +81,7 @@ class _Table:
         for phrase, form in words()["phrases"].items():
             first, *rest = phrase.split()
             self.phrases.setdefault(first, []).append((rest, form.split()))
-        single = frozenset({"one", "once", "all", "per", *_MAGNITUDES, *_THAN})
+        single = frozenset({"one", "once", "all", "per", "after", *_MAGNITUDES, *_THAN})
         self.leads = single | self.phrases.keys()
         # The longest word of each phrase: most notes have none of these.
         self.gates = single | {max(phrase.split(), key=len) for phrase in words()["phrases"]}
@@ -104,6 +104,9 @@ def _phrase(lower: Sequence[str], place: int, before: list[str]) -> tuple[list[s
     if word == "one":
         counted = after.isalpha() and after not in words()["stop"]
         return (["1"], 1) if counted and last not in words()["pointing"] else None
+    if word == "after":
+        ended = place + 2 >= len(lower) or lower[place + 2] in ".,;!?)"
+        return (["afterwards"], 2) if ended and after in ("it", "that", "this", "them") else None
     if word == "once":
         unit = lower[place + 2] if place + 2 < len(lower) else ""
         often = after in ("a", "an", "per", "every") and unit in units_of()

@@ -7,9 +7,10 @@ another subject stands, it is another fact. Every function answers why, "" witho
 from collections.abc import Iterable, Sequence
 
 from ijfw_core.compare.changes import exclude
-from ijfw_core.compare.note import Note, Word
+from ijfw_core.compare.note import Note
 from ijfw_core.compare.slots import slot
 from ijfw_core.compare.tables import units_of, words, words_of
+from ijfw_core.compare.word import Word
 
 VALUE = 3  # content words of a value that takes another's place
 ITEMS = 4  # content words that a list may gain
@@ -227,6 +228,8 @@ def _scoped(a: Note, b: Note) -> str:
     if not few:
         return ""
     every = not {"every", "all", "always"}.isdisjoint(_texts(x[:size]))
+    if _texts(wide) in (["everywhere"], ["always"]) and few[0].text == "only":
+        return f"{wide[0].text} or only there"
     if not wide and every and few[0].text in ("except", "unless"):
         return "one of them excepts some"
     second = few[0].text in ("2", "second", "other", "third") and x[size - 1].text == "every"

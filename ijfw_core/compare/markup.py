@@ -22,7 +22,20 @@ _RANGE = re.compile(
     r"(?<![\w.,:/–-])(\d{1,6}(?:\.\d{1,3})?)\s?[-–]\s?(\d{1,6}(?:\.\d{1,3})?)(?![\w–-]|[.,:/]\d)"
     r"|(?<![\w.,:/–-])(\d{1,6}(?:\.\d{1,3})?)[-–](\d{1,6}(?:\.\d{1,3})?)(?=[a-z%]{1,7}\b)"
 )
+_BETWEEN = re.compile(r"[ ._]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:,\d{3})*(?!\d))")
+# "50 000", "50_000" and, of what is counted, "50.000": "80 443" are two ports, "1.000 s" is 1 s.
+_PARTED = re.compile(
+    r"(?<![\w.,:/#-])(?:\d{1,3}(?: \d{3}){0,3} 000|\d{1,3}(?:_\d{3}){1,4})(?![\w/:-]|[.,]\d)"
+    r"|(?<![\w.,:/#-])(?<!ersion )\d{2,3}\.000"
+    r"(?= (?!sec|min|hour|day|week|month|year|percent|and\b|or\b|in\b|now\b)[a-z]{3})"
+)
+# Standards and formats, and what has versions, as they are mostly written.
+_STANDARD = re.compile(
+    r"(?<![\w./@-])(?:(utf|sha|aes|crc)[ -]?(\d{1,3})|(rfc|iso|pep|ieee|din|python|java|php)-?"
+    r"(\d{3,5}|\d{1,2}\.\d{1,2}|(?<=java)\d\d|(?<=java-)\d\d))(?![\w/-]|\.\w)",
+    re.IGNORECASE,
+)
 _BITS = re.compile(r"(?<=[\d ][kKMG])b(?=(?:/s|ps)\b)")
 _ROUGHLY = re.compile(r"(?<![\w/~])~ ?(?=\d)")
 _WITH = re.compile(r"(?<![\w/.-])([wW])/(?= )")
@@ -84,6 +97,9 @@ def _numerals(text: str) -> str:
     """A text whose numbers, rates and ranges are written in one way."""
     if "," in text:
         text = _THOUSANDS.sub("", text)
+    if "000" in text or "_" in text:
+        text = _PARTED.sub(lambda found: _BETWEEN.sub("", found[0]), text)
+    text = _STANDARD.sub(_named, text)
     if "b/s" in text or "bps" in text:
         text = _BITS.sub("bit", text)  # "Mb/s" is not "MB/s"
     if "~" in text:
@@ -91,6 +107,10 @@ def _numerals(text: str) -> str:
     if "%" in text:
         text = _PERCENT.sub("", text)
     return _RANGE.sub(_spread, text) if "-" in text or "–" in text else text
+
+
+def _named(found: re.Match[str]) -> str:
+    return f"{found[1]}-{found[2]}" if found[1] else f"{found[3]} {found[4]}"
 
 
 def _unframed(text: str) -> str:

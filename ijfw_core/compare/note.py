@@ -11,14 +11,13 @@ from typing import NamedTuple
 from ijfw_core.compare.asides import parted
 from ijfw_core.compare.forms import BRITISH_FROM, american, formed, number_of, parts_of, stem_of
 from ijfw_core.compare.lazily import cached_property
+from ijfw_core.compare.little import strict
 from ijfw_core.compare.markup import readable
 from ijfw_core.compare.scripts import written
 from ijfw_core.compare.stamps import unstamped
 from ijfw_core.compare.tables import (
     counters,
     label_pattern,
-    light_words,
-    loose_words,
     phrase_leads,
     singular,
     turning_words,
@@ -27,6 +26,7 @@ from ijfw_core.compare.tables import (
     variants,
     words,
 )
+from ijfw_core.compare.word import POINT_WORDS, POINTS, Word
 from ijfw_core.text import strip_redactions
 
 MAX_CHARS = 6000  # of a note that are compared: a summary, 4 KB of content and some room
@@ -47,25 +47,6 @@ _SPACES = re.compile(" {2,}")
 _CODE = re.compile(r"(`{1,3})([^`\n]{1,200})\1")
 _CODE_WORD = re.compile(r"\w+")
 _HYPHEN = re.compile(r"(?<=[a-z0-9])-(?=[a-z])")
-_POINTS = frozenset(",;.!?():=\n—–") | {"->", "=>"}
-
-
-class Word(NamedTuple):
-    """A word of a note."""
-
-    text: str  # lower case; as written but for plural and known variants
-    stem: str  # for overlap only; "" where the word carries no content
-    name: bool  # written like a name, a path or an identifier
-    first: bool  # first of its sentence, with a capital
-    number: str  # its value, "" where it is none
-    unit: str  # of the number
-    raw: str = ""  # lower case, as written
-
-
-_POINT_WORDS = {point: Word(point, "", False, False, "", "") for point in _POINTS}
-
-
-POINT = _POINT_WORDS["."]
 
 
 class Part(NamedTuple):
@@ -120,18 +101,12 @@ class Note:
     @cached_property
     def plain(self) -> list[Word]:
         """The words without punctuation."""
-        return [word for word in self.words if word.text not in _POINTS]
+        return [word for word in self.words if word.text not in POINTS]
 
     @cached_property
     def strict(self) -> list[Word]:
         """The words that count where two notes should be the same, one for all that mean it."""
-        light, filler = light_words(), words()["filler"]
-        found = [
-            word
-            for word in self.plain
-            if word.text not in light or (word.name and word.text not in filler)
-        ]
-        return found if self.texts.isdisjoint(loose_words()) else _loose(found)
+        return strict(self.plain, self.texts)
 
     @cached_property
     def joined(self) -> str:
@@ -233,7 +208,7 @@ class Note:
         for word in self.words:
             if word.text in ";.!?\n" and found[-1]:
                 found.append([])
-            elif word.text not in _POINTS:
+            elif word.text not in POINTS:
                 found[-1].append(word)
         return [clause for clause in found if clause]
 
@@ -259,26 +234,6 @@ class Note:
         data = self.spelled.encode("utf-8", "surrogatepass")
         starts = [array("I", data[at : len(data) - (len(data) - at) % 4]) for at in (0, 2)]
         return set[int]().union(*starts)
-
-
-def _loose(found: list[Word]) -> list[Word]:
-    """Strict words with one for all that say the same between equal words, and no "always" but
-    where it is denied or limited."""
-    table, kept = words(), list[Word]()
-    for word, after in pairwise([*found, POINT]):
-        if word.text == "get" and after.raw.endswith("ed"):
-            continue  # "get deleted" is "are deleted"
-        text = table["loose"].get(word.text, word.text)
-        before = kept[-1].text if kept else ""
-        if text in table["intensifiers"]:
-            if before not in table["negators"] and before not in table["pointing"]:
-                continue
-        elif not text:
-            continue
-        elif text == "with" and word.raw == "using" and not kept:
-            text = "use"
-        kept.append(word if text == word.text else word._replace(text=text))
-    return kept
 
 
 def runs_of_four(data: bytes) -> set[int]:
@@ -310,9 +265,9 @@ def _words(tokens: list[str], lower: list[str]) -> list[Word]:
     unit = False  # of the number in front, and part of it: "25 MB" is "25MB"
     following = [*lower[1:], ""]
     for token, after in zip(tokens, following, strict=False):
-        if token in _POINTS:
+        if token in POINTS:
             first = first or token in ".!?\n:;"
-            found.append(_POINT_WORDS[token])
+            found.append(POINT_WORDS[token])
             continue
         if unit:
             unit = False
@@ -394,7 +349,7 @@ def _parts(found: list[Word]) -> Iterable[Part]:
             (text in _AGAINST or (preferred and text == "to")) and stems and not denied
         )
         preferred = preferred or text.startswith("prefer")
-        if text in _POINTS or text in _SPLITS or text in _IFS or turns:
+        if text in POINTS or text in _SPLITS or text in _IFS or turns:
             if not supposed:
                 yield Part(frozenset(stems), denied)
             supposed = text in _IFS or (supposed and text in _SPLITS)

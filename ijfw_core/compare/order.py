@@ -4,8 +4,9 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from ijfw_core.compare.note import POINT, Note, Word
+from ijfw_core.compare.note import Note
 from ijfw_core.compare.tables import light_words, words
+from ijfw_core.compare.word import POINT, Word
 
 CODE = 2  # letters of a code in a list of them: "it", "is", "no"
 STATED = 2  # sentences; one alone has no order

@@ -7,10 +7,11 @@ from functools import cache
 from typing import NamedTuple
 
 from ijfw_core.compare.forms import stem_of
-from ijfw_core.compare.note import Note, Word
+from ijfw_core.compare.note import Note
 from ijfw_core.compare.order import halved
 from ijfw_core.compare.slots import content
 from ijfw_core.compare.tables import words
+from ijfw_core.compare.word import Word
 
 VALUE = 3  # words of what is named
 WHO = 2  # words of who does it

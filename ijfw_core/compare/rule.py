@@ -10,12 +10,14 @@ from itertools import pairwise
 from ijfw_core.compare import Verdict
 from ijfw_core.compare.changes import change, cover
 from ijfw_core.compare.frames import reframed
-from ijfw_core.compare.note import POINT, Note, Word
+from ijfw_core.compare.note import Note
 from ijfw_core.compare.order import reordered, turned
+from ijfw_core.compare.phrasing import rephrased
 from ijfw_core.compare.recast import recast
 from ijfw_core.compare.slips import heard, is_typo, shortened
 from ijfw_core.compare.slots import MAX_WORDS, opcodes
 from ijfw_core.compare.tables import light_words, opposites, words
+from ijfw_core.compare.word import POINT, Word
 
 NEAR_COVER = 0.5
 NEAR_SHINGLES = 0.5  # measured: paraphrases of news sentences lie above it, other notes below
@@ -79,7 +81,7 @@ def _same(a: Note, b: Note) -> str:
     if not reason and len(a.texts ^ b.texts) <= FEW:
         reason = shortened(a, b) or heard(a, b)
     if not reason and a.stems == b.stems:
-        reason = _moved(a, b) or reordered(a, b) or turned(a, b)
+        reason = _moved(a, b) or reordered(a, b) or turned(a, b) or rephrased(a, b)
     return reason
 
 
@@ -118,8 +120,8 @@ def _slip(a: Note, b: Note) -> str:
     size = min(len(x), len(y))
     most_typos, most_inserted = max(1, size // INSERTED_FROM), int(size >= INSERTED_FROM)
     # Notes are aligned only where few words stand in one alone; no slip makes another number.
-    lost = [word for word in x if word.text not in b.texts]
-    come = [word for word in y if word.text not in a.texts]
+    lost = [word for word in x if word.text not in b.strict_texts]
+    come = [word for word in y if word.text not in a.strict_texts]
     if max(len(lost), len(come)) > most_typos + most_inserted:
         return ""
     if any(word.number for word in (*lost, *come)):
@@ -206,7 +208,8 @@ def _denies(part: list[str]) -> bool:
 def _other_name(a: Note, b: Note) -> str:
     """Why notes of the same words differ: "request" is not "requests", "only Anna" not "Anna"."""
     changed = a.texts ^ b.texts
-    if 0 < len(changed) <= LIMITS and changed <= words()["limits"] and changed != {"and"}:
+    limits = 0 < len(changed) <= LIMITS and changed <= words()["limits"] and changed != {"and"}
+    if limits and a.strict_texts != b.strict_texts:
         return f"{' and '.join(sorted(changed))} in one of them"
     if len(a.plain) != len(b.plain) or changed:
         return ""

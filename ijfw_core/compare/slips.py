@@ -1,8 +1,9 @@
 """Whether two words are one with a typing error."""
 
 from ijfw_core.compare.forms import base_of
-from ijfw_core.compare.note import Note, Word
+from ijfw_core.compare.note import Note
 from ijfw_core.compare.tables import confused, opposites
+from ijfw_core.compare.word import Word
 
 HEARD = 4  # words that stand in one note alone where one was written for another: "you are", "your"
 LETTERS = 5  # of a name of initials

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from ijfw_core.compare.note import Word
 from ijfw_core.compare.tables import slight_words, words
+from ijfw_core.compare.word import Word
 
 FRAME = 0.5  # share of the older note's content that stands around a changed word
 SLOT = 2  # words of a name that takes another's place

@@ -67,6 +67,8 @@ _OPENING = re.compile(
     rf"|(?:{_ASIDE}|{_AS_SAID}),|let's|lets|let us"
     r"|(?:we|it was|the team) (?:(?:have|has) )?(?:agreed|decided|confirmed|learned|found(?: out)?)"
     r" that|(?:it )?turns out(?: that|,)"
+    r"|it (?:seems|appears)(?: that|,)?(?! (?:to|like|as|not)\b)|it looks like"
+    r"|(?:apparently|presumably|seemingly|probably),?|i (?:think|believe|guess)(?: that)?"
     r"|(?:(?:the|this|our|my) )?(?:project|repo|repository|codebase|code base|team)"
     rf"(?=\s+(?:{_WE_DO})\b)"
     rf"|(?:(?:the|our) ){{0,2}}[*_`]*user[*_`]*(?!\s+[*_`]*(?:{_OF_USERS})\b)"
@@ -87,6 +89,12 @@ _OPENERS = (
     "as ",
     "let",
     "turns",
+    "it ",
+    "apparently",
+    "presumably",
+    "seemingly",
+    "probably",
+    "i ",
 )
 _SUBJECTS = ("user", "project", "repo ", "reposi", "code b", "codeb", "team ")  # of what "we" do
 HEAD = 64  # characters in which a date or a label in front of a note begins to end

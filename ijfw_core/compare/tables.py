@@ -122,9 +122,15 @@ def light_words() -> frozenset[str]:
 
 
 @cache
+def loose_form() -> dict[str, str]:
+    """Word -> what says the same between equal words, "" where it adds nothing."""
+    return {form: said for word, said in words()["loose"].items() for form in both_forms([word])}
+
+
+@cache
 def loose_words() -> frozenset[str]:
     """The words that say what others say, or nothing, between equal words."""
-    found: frozenset[str] = frozenset(words()["loose"]) | words()["intensifiers"]
+    found: frozenset[str] = loose_form().keys() | words()["intensifiers"]
     return found | {"get"}
 
 
