@@ -30,10 +30,10 @@ _WISHES = r"(?:they|he|she) (?=want|prefer|like|need|would)"
 # Standards and encodings are written like tickets.
 _TICKET = (
     r"(?:#\d{1,7}|(?!(?:UTF|SHA|ISO|RFC|CVE|AES|RSA|TLS|PEP|GPT|HTTP|DIN|IEEE|UTC|GMT|CRC|ARM|WIN"
-    r"|BASE|INT|ES|PY|MD|MP|H|X)-)(?-i:[A-Z][A-Z0-9]{1,9})-\d{1,7})"
+    r"|BASE|INT|ES|PY|MD|MP|H|X)-)(?-i:[A-Z][A-Z0-9]{1,9})-\d{1,7}"
+    # What a store of notes numbers; "node-18" is what a note is about.
+    r"|(?:mem|memory|note|entry|fact|item|record|lesson|obs|observation|id|kb)[-_#]?\d{1,7})"
 )
-# What a store of notes numbers; "node-18" is what a note is about.
-_NOTE_ID = r"(?:mem|memory|note|entry|fact|item|record|lesson|obs|observation|id|kb)[-_#]?\d{1,7}"
 _WHEN = (
     r"(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.? 20\d\d|20\d\d-\d\d"
     r"|20\d{6}|Q[1-4] 20\d\d|20\d\d[ -]?[WQ]\d{1,2})"
@@ -59,7 +59,6 @@ _LIMITED = r"(?![^()\[\]]*\b(?:only|not|except|unless|until|never|if|without)\b)
 _DAY = r"20\d\d-\d\d-\d\d"
 _HEADS = (
     ("ticket", rf"(?:\[({_TICKET})\]:?|\(({_TICKET})\):?|({_TICKET}):)\s+"),
-    ("ticket", rf"(?:\[({_NOTE_ID})\]:?|\(({_NOTE_ID})\):?|({_NOTE_ID}):)\s+"),
     ("ticket", r"(#\d{1,7})\s+(?=(?-i:[A-Z`]))"),
     ("when", rf"(?:[\[(]({_WHEN}|\d\d?:\d\d(?::\d\d)?)[\])]\s*[:–—-]?|({_WHEN})\s*[:–—-])\s+"),
     ("when", r"((?:session|sprint|day|week|turn) #?\d{1,4})\s*[:–—-]\s+"),

@@ -31,6 +31,8 @@ _PARTED = re.compile(
     r"(?= (?!sec|min|hour|day|week|month|year|percent|and\b|or\b|in\b|now\b)[a-z]{3})"
 )
 # Standards and formats, and what has versions, as they are mostly written.
+_DIGIT = re.compile(r"\d")
+_GLUED = re.compile(r"[A-Za-z]-?\d|[fFaAsScC] \d")  # the end of a standard's name
 _STANDARD = re.compile(
     r"(?<![\w./@-])(?:(utf|sha|aes|crc)[ -]?(\d{1,3})|(rfc|iso|pep|ieee|din|python|java|php)-?"
     r"(\d{3,5}|\d{1,2}\.\d{1,2}|(?<=java)\d\d|(?<=java-)\d\d))(?![\w/-]|\.\w)",
@@ -99,7 +101,8 @@ def _numerals(text: str) -> str:
         text = _THOUSANDS.sub("", text)
     if "000" in text or "_" in text:
         text = _PARTED.sub(lambda found: _BETWEEN.sub("", found[0]), text)
-    text = _STANDARD.sub(_named, text)
+    if _DIGIT.search(text) and _GLUED.search(text):
+        text = _STANDARD.sub(_named, text)
     if "b/s" in text or "bps" in text:
         text = _BITS.sub("bit", text)  # "Mb/s" is not "MB/s"
     if "~" in text:

@@ -10,7 +10,7 @@ from ijfw_core.compare.word import POINT, Word
 NOUNS = 3  # words of each side of an "of"
 # May stand in front of a verb or at the end.
 _OFTEN = frozenset({"once", "currently", "usually", "normally", "typically", "sometimes", "often"})
-_COUNTING = frozenset("exactly just precisely least most than over under per to".split())
+_COUNTING = frozenset({"exactly", "just", "least", "most", "than", "over", "under", "per", "to"})
 _ARTICLES = ("a", "an", "the", "our")
 
 
