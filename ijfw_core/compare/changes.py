@@ -215,7 +215,7 @@ def _renamed(a: Note, b: Note) -> str:
 
 def _set(a: Note, b: Note) -> str:
     """One setting with another value, in equal words: "LOG_LEVEL=debug"."""
-    if len(a.words) != len(b.words):
+    if len(a.words) != len(b.words) or len(a.words) == len(a.plain):
         return ""
     other = [n for n, (x, y) in enumerate(zip(a.words, b.words, strict=True)) if x.text != y.text]
     if len(other) != 1 or other[0] < SLOT:

@@ -228,7 +228,7 @@ def _scoped(a: Note, b: Note) -> str:
     if not few:
         return ""
     every = not {"every", "all", "always"}.isdisjoint(_texts(x[:size]))
-    if _texts(wide) in (["everywhere"], ["always"]) and few[0].text == "only":
+    if few[0].text == "only" and _texts(wide) in (["everywhere"], ["always"]):
         return f"{wide[0].text} or only there"
     if not wide and every and few[0].text in ("except", "unless"):
         return "one of them excepts some"

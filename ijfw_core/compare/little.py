@@ -5,7 +5,7 @@ from itertools import pairwise
 from ijfw_core.compare.tables import light_words, loose_form, loose_words, words
 from ijfw_core.compare.word import POINT, Word
 
-_TURNED = frozenset({"instead", "not", "any", "if", "may", "の"})
+_TURNED = frozenset({"instead", "any", "if", "may", "の"})
 _BEHIND = frozenset("前後中時際")  # "コミットの前" is "コミット前"
 
 
@@ -13,15 +13,18 @@ def strict(plain: list[Word], texts: frozenset[str]) -> list[Word]:
     """The words of a note that count where two notes should be the same, one for all that mean it;
     `texts` are those of `plain`."""
     light, filler = light_words(), words()["filler"]
+    turned = not texts.isdisjoint(_TURNED) or (
+        "not" in texts and ("and" in texts or "but" in texts)
+    )
     found = [
         word
-        for word in (plain if texts.isdisjoint(_TURNED) else _said(plain, texts))
+        for word in (_said(plain) if turned else plain)
         if word.text not in light or (word.name and word.text not in filler)
     ]
     return found if texts.isdisjoint(loose_words()) else _loose(found)
 
 
-def _said(plain: list[Word], texts: frozenset[str]) -> list[Word]:
+def _said(plain: list[Word]) -> list[Word]:
     """The words with one for all that say the same where they stand."""
     table, kept = words(), list[Word]()
     denials = sum(w.text in table["negators"] or w.text == "instead" for w in plain)

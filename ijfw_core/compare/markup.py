@@ -97,14 +97,16 @@ def _plain_signs(text: str) -> str:
 
 def _numerals(text: str) -> str:
     """A text whose numbers, rates and ranges are written in one way."""
+    if "b/s" in text or "bps" in text:
+        text = _BITS.sub("bit", text)  # "Mb/s" is not "MB/s"
+    if not _DIGIT.search(text):
+        return text
     if "," in text:
         text = _THOUSANDS.sub("", text)
     if "000" in text or "_" in text:
         text = _PARTED.sub(lambda found: _BETWEEN.sub("", found[0]), text)
-    if _DIGIT.search(text) and _GLUED.search(text):
+    if _GLUED.search(text):
         text = _STANDARD.sub(_named, text)
-    if "b/s" in text or "bps" in text:
-        text = _BITS.sub("bit", text)  # "Mb/s" is not "MB/s"
     if "~" in text:
         text = _ROUGHLY.sub("about ", text)
     if "%" in text:

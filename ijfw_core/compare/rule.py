@@ -120,8 +120,10 @@ def _slip(a: Note, b: Note) -> str:
     size = min(len(x), len(y))
     most_typos, most_inserted = max(1, size // INSERTED_FROM), int(size >= INSERTED_FROM)
     # Notes are aligned only where few words stand in one alone; no slip makes another number.
-    lost = [word for word in x if word.text not in b.strict_texts]
-    come = [word for word in y if word.text not in a.strict_texts]
+    lost = [word for word in x if word.text not in b.texts]
+    come = [word for word in y if word.text not in a.texts]
+    if lost or come:  # what was put for another little word may stand in both
+        lost, come = _but(lost, b), _but(come, a)
     if max(len(lost), len(come)) > most_typos + most_inserted:
         return ""
     if any(word.number for word in (*lost, *come)):
@@ -146,6 +148,10 @@ def _slip(a: Note, b: Note) -> str:
     if typos > most_typos or inserted > most_inserted:
         return ""
     return "same but for " + ("a typing error" if typos else "a word that adds nothing")
+
+
+def _but(found: list[Word], other: Note) -> list[Word]:
+    return [word for word in found if word.text not in other.strict_texts]
 
 
 def _moved(a: Note, b: Note) -> str:
