@@ -33,7 +33,7 @@ def _turns(note: Note, other: Note) -> bool:
     """Whether one "of" of a note less, with its sides exchanged, makes the other."""
     found = note.plain
     places = [n for n, word in enumerate(found) if word.text == "of"]
-    if len(places) != 1 + sum(word.text == "of" for word in other.plain):
+    if not places or len(places) != 1 + sum(word.text == "of" for word in other.plain):
         return False
     for place in places[:NOUNS]:
         start = place + 1 + (found[place + 1 : place + 2] != [] and _is_article(found[place + 1]))
