@@ -72,7 +72,7 @@ _TAILS = (
     ("who", rf"(?:(?:as )?per|according to|{_SAID} by|agreed with|source:|cc|thanks to) ({_WHO})"),
     (
         "source",
-        rf"(?:source|src|origin|from)\s*[:=]\s*((?:the )?{_TALK}(?: #?\d{{1,6}})?)(?:,? {_DAY})?",
+        rf"(?:source|src|origin|from)\s*[:=]\s*((?:the )?{_TALK}(?: #?(?=[a-z]{{0,4}}\d)[\w-]{{1,12}})?)(?:,? {_DAY})?",
     ),
     (
         "source",

@@ -206,6 +206,8 @@ def _renamed(a: Note, b: Note) -> str:
     kept = len(a.all_stems & b.all_stems)  # no clause of b has more of them
     if not kept or kept < FRAME * (len(a.all_stems) - SLOT):
         return ""
+    if _settings(a) and _settings(b) and _settings(a).isdisjoint(_settings(b)):
+        return ""  # "TZ=UTC", "LANG=C" stand beside each other
     added, code = bool(b.texts & words()["cues"]), a.code | b.code
     found = slot(a.plain, b.plain, added, code)
     if found or len(a.clauses) > 1 or not 1 < len(b.clauses) <= MAX_CLAUSES:
@@ -223,6 +225,12 @@ def _set(a: Note, b: Note) -> str:
     old, new = a.words[other[0]], b.words[other[0]]
     joint = a.words[other[0] - 1].text
     return f"{old.text} is now {new.text}" if joint == "=" and old.raw and new.raw else ""
+
+
+def _settings(note: Note) -> frozenset[str]:
+    """The names that a note gives a value to with an equals sign."""
+    pairs = pairwise(note.words) if len(note.words) > len(note.plain) else ()
+    return frozenset(word.text for word, sign in pairs if sign.text == "=")
 
 
 def _told(a: Note, b: Note, shared: frozenset[str]) -> str:
