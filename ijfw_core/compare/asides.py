@@ -72,7 +72,8 @@ _TAILS = (
     ("who", rf"(?:(?:as )?per|according to|{_SAID} by|agreed with|source:|cc|thanks to) ({_WHO})"),
     (
         "source",
-        rf"(?:source|src|origin|from)\s*[:=]\s*((?:the )?{_TALK}(?: #?(?=[a-z]{{0,4}}\d)[\w-]{{1,12}})?)(?:,? {_DAY})?",
+        r"(?:source|src|origin|from)\s*[:=]\s*"
+        rf"((?:the )?{_TALK}(?: #?(?=[a-z]{{0,4}}\d)[\w-]{{1,12}})?)(?:,? {_DAY})?",
     ),
     (
         "source",
